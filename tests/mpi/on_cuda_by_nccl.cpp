@@ -123,3 +123,67 @@ TEST_CASE("an exchange of as many rows as there are ranks") {
   CHECK(nccl::calls["group"] > 0);
   CHECK(nccl::communicators == 0);
 }
+
+namespace {
+
+/// What the call throws on this rank: its code; empty: nothing.
+std::string code_of(auto const& call) {
+  try {
+    call();
+  } catch (mt::error const& e) { return std::string(e.code()); }
+  return "";
+}
+mt::collective_call sum_of_five() {
+  mt::collective_call call;
+  call.kind = mt::collective::all_reduce, call.op = mt::reduction::sum, call.type = mt::dtype::f32;
+  call.dims = 1, call.extent[0] = 5;
+  return call;
+}
+
+}  // namespace
+
+TEST_CASE("a rank that fails does not leave the others in their streams") {
+  long const aborted = nccl::calls["abort"];
+  {
+    mt::job const job(MPI_COMM_WORLD);
+    stand_ins here;
+    mt::cuda_device::join(*job.get().processes());
+    auto const members = ranks::below(ranks::count());
+    mt::group const all{members.data(), ranks::count(), ranks::rank()};
+    mt::cuda::nccl_communicators communicators(here.gpu);
+    communicators.join({members});
+    bool const fails = ranks::rank() == ranks::count() - 1;
+    if (fails) {
+      job.get().processes()->tell("it has had enough");
+    } else {
+      mt::cuda::device_memory const values(here.gpu, 20);
+      mt::cuda::recording to_do;
+      communicators.record(to_do, sum_of_five(), all, values.at(), values.at());
+      to_do.give_to(here.gpu, {});
+      CHECK(code_of([&] { here.gpu.wait(); }) == "R21");
+      CHECK(nccl::calls["abort"] == aborted + 1);
+      here.gpu.wait();  // there is nothing left to wait for
+    }
+  }
+  CHECK(nccl::communicators == 0);
+}
+
+TEST_CASE("a rank that does not come to a communicator is waited for so long, and not longer") {
+  long const aborted = nccl::calls["abort"];
+  setenv("MESHTENSOR_WAIT_SECONDS", "1", 1);
+  {
+    mt::job const job(MPI_COMM_WORLD);
+    stand_ins here;
+    mt::cuda_device::join(*job.get().processes());
+    mt::cuda::nccl_communicators communicators(here.gpu);
+    bool const comes = ranks::rank() != ranks::count() - 1;
+    auto const members = ranks::below(ranks::count());
+    std::vector<std::vector<int>> groups;
+    if (comes) groups.push_back(members);
+    std::string const code = code_of([&] { communicators.join(groups); });
+    CHECK((code == "R22" || (!comes && code == "R21")));
+    CHECK(nccl::calls["abort"] == aborted + comes);
+  }
+  unsetenv("MESHTENSOR_WAIT_SECONDS");
+  CHECK(nccl::communicators == 0);
+}

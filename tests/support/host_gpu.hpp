@@ -159,7 +159,12 @@ class host_gpu final : public meshtensor::cuda::gpu {
   /// What was asked for is done now, and not before.
   void wait() override {
     open_memory(true);
-    for (auto const& f : queue_) f();
+    try {
+      for (auto const& f : queue_) f();
+    } catch (...) {
+      queue_.clear(), open_memory(false);
+      throw;
+    }
     queue_.clear();
     open_memory(false);
   }

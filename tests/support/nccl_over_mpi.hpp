@@ -40,6 +40,9 @@ inline MPI_Comm& talk() {
 struct members {
   std::vector<int> ranks;
   int index = 0, number = 0;
+  int joined = 0, state = api::nccl_in_progress;  // while it is made
+  MPI_Request named = MPI_REQUEST_NULL;
+  host_gpu* gpu = nullptr;
   long done = 0;
 
   void send(int to, void const* at, std::size_t bytes) const {
@@ -47,7 +50,21 @@ struct members {
   }
   void receive(int from, void* at, std::size_t bytes) const {
     MPI_Status s;
-    MPI_Recv(at, static_cast<int>(bytes), MPI_BYTE, ranks[static_cast<std::size_t>(from)], number, talk(), &s);
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Irecv(at, static_cast<int>(bytes), MPI_BYTE, ranks[static_cast<std::size_t>(from)], number, talk(), &r);
+    auto const is_there = [&] {
+      int flag = 0;
+      MPI_Test(&r, &flag, &s);
+      return flag != 0;
+    };
+    try {  // a GPU would wait on while the host watches it
+      if (gpu->watch()) gpu->watch()(is_there);
+      else
+        while (!is_there()) {}
+    } catch (...) {
+      MPI_Cancel(&r), MPI_Request_free(&r);
+      throw;
+    }
     int got = 0;
     MPI_Get_count(&s, MPI_BYTE, &got);
     if (static_cast<std::size_t>(got) != bytes) end("a message has another length than was waited for");
@@ -65,6 +82,11 @@ struct members {
 };
 inline members& of(api::communicator c) { return *reinterpret_cast<members*>(c); }
 inline host_gpu& gpu_of(api::stream s) { return *reinterpret_cast<host_gpu*>(s); }
+/// The stream of a call on a communicator that is made.
+inline host_gpu& used(api::communicator c, api::stream s) {
+  if (of(c).state != 0) end("a communicator is used before it is made");
+  return *(of(c).gpu = &gpu_of(s));
+}
 inline std::size_t bytes_of_type(int type) {
   return type == api::nccl_u8 ? 1 : type == api::nccl_bf16 ? 2 : type == api::nccl_i32 || type == api::nccl_f32 ? 4 : 8;
 }
@@ -132,8 +154,29 @@ inline int unique_id(api::nccl_id* id) {
   return 0;
 }
 /// The first member learns who the others are, and tells them.
-inline int init(api::communicator* made, int count, api::nccl_id id, int index) {
+inline void go_on(members& m) {
+  if (m.state != api::nccl_in_progress) return;
+  int flag = 0;
+  if (m.index != 0) {
+    MPI_Test(&m.named, &flag, MPI_STATUS_IGNORE);
+    if (flag != 0) m.state = 0;
+    return;
+  }
+  auto const others = static_cast<int>(m.ranks.size()) - 1;
+  while (m.joined < others) {
+    MPI_Iprobe(MPI_ANY_SOURCE, m.number, talk(), &flag, MPI_STATUS_IGNORE);
+    if (flag == 0) return;
+    int theirs[2];
+    MPI_Recv(theirs, 2, MPI_INT, MPI_ANY_SOURCE, m.number, talk(), MPI_STATUS_IGNORE);
+    m.ranks.at(static_cast<std::size_t>(theirs[0])) = theirs[1], ++m.joined;
+  }
+  for (int k = 1; k <= others; ++k)
+    MPI_Send(m.ranks.data(), others + 1, MPI_INT, m.ranks[static_cast<std::size_t>(k)], m.number, talk());
+  m.state = 0;
+}
+inline int init(api::communicator* made, int count, api::nccl_id id, int index, api::nccl_config* how) {
   ++calls["init"], ++communicators;
+  if (how->size != sizeof *how || how->magic != 0xcafebeef || how->blocking != 0) end("a configuration is no such");
   int words[2];
   std::memcpy(words, id.bytes, sizeof words);
   for (std::size_t i = sizeof words; i < sizeof id.bytes; ++i)
@@ -146,27 +189,31 @@ inline int init(api::communicator* made, int count, api::nccl_id id, int index) 
   int const told[2] = {index, self};
   if (index != 0) {
     MPI_Send(told, 2, MPI_INT, words[0], m->number, talk());
-    MPI_Recv(m->ranks.data(), count, MPI_INT, words[0], m->number, talk(), MPI_STATUS_IGNORE);
-  } else {
-    for (int k = 1; k < count; ++k) {
-      int theirs[2];
-      MPI_Recv(theirs, 2, MPI_INT, MPI_ANY_SOURCE, m->number, talk(), MPI_STATUS_IGNORE);
-      m->ranks.at(static_cast<std::size_t>(theirs[0])) = theirs[1];
-    }
-    for (int k = 1; k < count; ++k)
-      MPI_Send(m->ranks.data(), count, MPI_INT, m->ranks[static_cast<std::size_t>(k)], m->number, talk());
+    MPI_Irecv(m->ranks.data(), count, MPI_INT, words[0], m->number, talk(), &m->named);
   }
   *made = reinterpret_cast<api::communicator>(m);
+  return api::nccl_in_progress;
+}
+inline int state_of(api::communicator c, int* state) {
+  go_on(of(c));
+  *state = of(c).state;
+  return 0;
+}
+/// Its memory stays: what is under way in a stream may still read it.
+inline int abort(api::communicator c) {
+  ++calls["abort"], --communicators;
+  if (of(c).named != MPI_REQUEST_NULL) MPI_Cancel(&of(c).named), MPI_Request_free(&of(c).named);
   return 0;
 }
 inline int destroy(api::communicator c) {
+  if (of(c).state != 0) end("a communicator is destroyed that is not made");
   --communicators;
   delete &of(c);
   return 0;
 }
 inline int all_reduce(void const* in, void* out, std::size_t n, int type, int op, api::communicator c, api::stream s) {
   ++calls["all_reduce"];
-  gpu_of(s).do_later([=, &m = of(c)] {
+  used(c, s).do_later([=, &m = of(c)] {
     m.agree(1, static_cast<long>(n), type, op);
     reduce(m, in, out, 0, n, n, type, op);
   });
@@ -175,7 +222,7 @@ inline int all_reduce(void const* in, void* out, std::size_t n, int type, int op
 inline int reduce_scatter(void const* in, void* out, std::size_t n, int type, int op, api::communicator c,
                           api::stream s) {
   ++calls["reduce_scatter"];
-  gpu_of(s).do_later([=, &m = of(c)] {
+  used(c, s).do_later([=, &m = of(c)] {
     m.agree(2, static_cast<long>(n), type, op);
     reduce(m, in, out, static_cast<std::size_t>(m.index) * n, n, n * m.ranks.size(), type, op);
   });
@@ -183,7 +230,7 @@ inline int reduce_scatter(void const* in, void* out, std::size_t n, int type, in
 }
 inline int all_gather(void const* in, void* out, std::size_t n, int type, api::communicator c, api::stream s) {
   ++calls["all_gather"];
-  gpu_of(s).do_later([=, &m = of(c)] {
+  used(c, s).do_later([=, &m = of(c)] {
     m.agree(3, static_cast<long>(n), type, 0);
     std::vector<std::byte> const all = gathered(m, in, n * bytes_of_type(type));
     std::memcpy(out, all.data(), all.size());
@@ -192,13 +239,13 @@ inline int all_gather(void const* in, void* out, std::size_t n, int type, api::c
 }
 inline int send(void const* in, std::size_t n, int type, int peer, api::communicator c, api::stream s) {
   if (!group().is_open) end("a send outside of a group would wait for ever");
-  group().over = &of(c), group().gpu = &gpu_of(s);
+  group().over = &of(c), group().gpu = &used(c, s);
   group().sends.push_back({in, nullptr, n * bytes_of_type(type), peer});
   return 0;
 }
 inline int receive(void* out, std::size_t n, int type, int peer, api::communicator c, api::stream s) {
   if (!group().is_open) end("a receive outside of a group would wait for ever");
-  group().over = &of(c), group().gpu = &gpu_of(s);
+  group().over = &of(c), group().gpu = &used(c, s);
   group().receives.push_back({nullptr, out, n * bytes_of_type(type), peer});
   return 0;
 }
@@ -227,7 +274,7 @@ inline int group_end() {
 }
 inline char const* text_of(int) { return "the stand-in has failed"; }
 
-inline api::nccl const functions{unique_id, init,    destroy,     all_reduce, reduce_scatter, all_gather,
-                                 send,      receive, group_start, group_end,  text_of};
+inline api::nccl const functions{unique_id,  init, state_of, abort,       destroy,   all_reduce, reduce_scatter,
+                                 all_gather, send, receive,  group_start, group_end, text_of};
 
 }  // namespace meshtensor_test::nccl

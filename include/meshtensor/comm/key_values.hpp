@@ -29,6 +29,10 @@ class key_values {
   virtual std::optional<std::string> get(std::string_view key, std::chrono::milliseconds wait) = 0;
   /// Waits for it as long as ranks wait for each other; the key tells for what. errors R22
   virtual std::string wait_for(std::string const& key) = 0;
+  /// Polls until it is so, as long as ranks wait for each other; `what` says for what. Outside of `during`, too.
+  ///
+  /// errors  what `is_so` throws; R21 another rank has failed; R22 it takes longer
+  virtual void poll(std::string_view what, function_ref<bool()> is_so) = 0;
 
   /// Calls `call` on each rank, and returns when it has ended on all. All ranks call this in the same order.
   ///

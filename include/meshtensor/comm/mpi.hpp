@@ -167,6 +167,13 @@ class mpi_world {
     while (pending_.requests().are_open() && pending_.step(false));
   }
 
+  /// Throws what another rank has told of its failure. errors R21
+  void hear() {
+    auto const held = progress_.lock();
+    progress_.raise();
+    if (!progress_.has_thread()) pending_.step(false);
+  }
+
   bool test(request& r) {
     auto const held = progress_.lock();
     progress_.raise();

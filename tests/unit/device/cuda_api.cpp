@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's declarations of the CUDA driver, NVRTC and cuBLASLt are those of their headers.
+// The library's declarations of the CUDA driver, NVRTC, cuBLASLt and NCCL are those of their headers.
 #include <doctest/doctest.h>
 
 #include <type_traits>
 
-#include "meshtensor/device/cuda/api.hpp"
+#include "meshtensor/device/cuda/nccl.hpp"
 #include "support/skip.hpp"
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>) && __has_include(<cublasLt.h>)
 #  include <cublasLt.h>
 #  include <cuda.h>
 #  include <nvrtc.h>
+#  if __has_include(<nccl.h>)
+#    include <nccl.h>
+#  endif
 
 namespace api = meshtensor::cuda::api;
 
@@ -31,6 +34,11 @@ template <class T>
 requires(std::is_integral_v<T> && sizeof(T) == 8)
 struct passed<T> {
   using type = std::conditional_t<std::is_signed_v<T>, long, unsigned long>;
+};
+template <class T>
+requires std::is_class_v<T>
+struct passed<T> {
+  using type = std::integral_constant<std::size_t, sizeof(T)>;
 };
 template <class F>
 struct call;
@@ -60,6 +68,7 @@ static_assert(are_called_alike(d.cuMemcpyDtoDAsync_v2, &cuMemcpyDtoDAsync_v2));
 static_assert(are_called_alike(d.cuMemsetD8Async, &cuMemsetD8Async));
 static_assert(are_called_alike(d.cuStreamCreate, &cuStreamCreate));
 static_assert(are_called_alike(d.cuStreamSynchronize, &cuStreamSynchronize));
+static_assert(are_called_alike(d.cuStreamQuery, &cuStreamQuery));
 static_assert(are_called_alike(d.cuModuleLoadData, &cuModuleLoadData));
 static_assert(are_called_alike(d.cuModuleGetFunction, &cuModuleGetFunction));
 static_assert(are_called_alike(d.cuFuncSetAttribute, &cuFuncSetAttribute));
@@ -78,6 +87,7 @@ static_assert(api::capability_major == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MA
 static_assert(api::capability_minor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(api::capture_this_thread == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(api::non_blocking_stream == CU_STREAM_NON_BLOCKING);
+static_assert(api::not_ready == CUDA_ERROR_NOT_READY);
 static_assert(sizeof(api::pointer) == sizeof(CUdeviceptr));
 
 constexpr api::compiler c{};
@@ -121,6 +131,31 @@ static_assert(api::alignment_d == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 static_assert(sizeof(api::choice) == sizeof(cublasLtMatmulHeuristicResult_t));
 static_assert(sizeof(api::algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(offsetof(api::choice, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
+
+#  if __has_include(<nccl.h>)
+constexpr api::nccl n{};
+static_assert(are_called_alike(n.ncclGetUniqueId, &ncclGetUniqueId));
+static_assert(are_called_alike(n.ncclCommInitRankConfig, &ncclCommInitRankConfig));
+static_assert(are_called_alike(n.ncclCommGetAsyncError, &ncclCommGetAsyncError));
+static_assert(are_called_alike(n.ncclCommAbort, &ncclCommAbort));
+static_assert(are_called_alike(n.ncclCommDestroy, &ncclCommDestroy));
+static_assert(are_called_alike(n.ncclAllReduce, &ncclAllReduce));
+static_assert(are_called_alike(n.ncclReduceScatter, &ncclReduceScatter));
+static_assert(are_called_alike(n.ncclAllGather, &ncclAllGather));
+static_assert(are_called_alike(n.ncclSend, &ncclSend));
+static_assert(are_called_alike(n.ncclRecv, &ncclRecv));
+static_assert(are_called_alike(n.ncclGroupStart, &ncclGroupStart));
+static_assert(are_called_alike(n.ncclGroupEnd, &ncclGroupEnd));
+static_assert(are_called_alike(n.ncclGetErrorString, &ncclGetErrorString));
+static_assert(api::nccl_u8 == ncclUint8 && api::nccl_i32 == ncclInt32 && api::nccl_i64 == ncclInt64);
+static_assert(api::nccl_f32 == ncclFloat32 && api::nccl_f64 == ncclFloat64 && api::nccl_bf16 == ncclBfloat16);
+static_assert(api::nccl_sum == ncclSum && api::nccl_max == ncclMax && api::nccl_min == ncclMin);
+static_assert(api::nccl_in_progress == ncclInProgress);
+static_assert(sizeof(api::nccl_id) == sizeof(ncclUniqueId));
+static_assert(offsetof(api::nccl_config, blocking) == offsetof(ncclConfig_t, blocking));
+static_assert(offsetof(api::nccl_config, magic) == offsetof(ncclConfig_t, magic));
+static_assert(sizeof(api::nccl_config) <= sizeof(ncclConfig_t));
+#  endif
 
 }  // namespace
 

@@ -40,6 +40,18 @@ TEST_CASE("more ranks than GPUs are refused, unless each is told which one it ta
   CHECK(gpu_of_rank({0, 1, 2}, 2, 2) == 1);
 }
 
+TEST_CASE("a GPU that was used before its rank took one is no other one later") {
+  mt::cuda::gpu_choice choice{0};
+  choice.choose(2, 1);
+  CHECK(choice.number == 2);
+  choice.is_in_use = true;
+  choice.choose(2, 1);
+  CHECK(said([&] { choice.choose(3, 4); }) ==
+        "meshtensor R80: rank 4 is to run on GPU 3, but its process has used GPU 2 already: make the job of all ranks "
+        "before anything runs on mt::cuda_device, or set MESHTENSOR_CUDA_GPU for each rank");
+  CHECK(choice.number == 2);
+}
+
 TEST_CASE("what is no number is refused") {
   for (char const* text : {"gpu0", "1,2", "-1", "1 "}) {
     named const it(text);

@@ -66,6 +66,14 @@ class mpi_key_values final : public key_values {
     return *value;
   }
 
+  void poll(std::string_view what, function_ref<bool()> is_so) override {
+    wait_until<short_pace>(what, "", [&] {
+      if (is_so()) return true;
+      world_.hear();
+      return false;
+    });
+  }
+
   void during(function_ref<void()> call) override {
     if (!is_whole_)
       throw error("R21", "this rank has waited in vain for the others before, and exchanges nothing more");
@@ -92,6 +100,14 @@ class mpi_key_values final : public key_values {
   using pace = mpi_value_server::pace;
   using request_kind = mpi_value_server::request_kind;
 
+  /// Of a wait in each step.
+  struct short_pace {
+    void pause() {
+      if (++looks < 200) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    int looks = 0;
+  };
   static waiting_time begun() {
     waiting_time t;
     t.restart();
@@ -126,13 +142,13 @@ class mpi_key_values final : public key_values {
   }
 
   /// Polls until it is so; the limits are the world's.
-  template <class IsSo>
+  template <class Pace = pace, class IsSo>
   void wait_until(std::string_view what, std::string const& missing, IsSo const& is_so) {
     wait_limits const& limits = world_.limits();
     waiting_time waited = begun();
     std::chrono::milliseconds all_lived{};  // at the last look at which they did
     bool warned = false;
-    for (pace between; !is_so(); between.pause()) {
+    for (Pace between; !is_so(); between.pause()) {
       auto const so_far = waited.look();
       auto const sentence = [&](std::chrono::milliseconds limit) {
         std::string text = std::string(mpi_watch::begins_with) + text_of(limit) + " for ";

@@ -29,6 +29,7 @@ inline constexpr int multiprocessors = 16, capability_major = 75, capability_min
 inline constexpr int shared_bytes = 8;         // an attribute of a kernel
 inline constexpr int capture_this_thread = 1;  // a mode of capture
 inline constexpr unsigned non_blocking_stream = 1;
+inline constexpr result not_ready = 600;
 
 /// The driver: libcuda.so.1.
 struct driver {
@@ -48,6 +49,7 @@ struct driver {
   result (*cuMemsetD8Async)(pointer, unsigned char, std::size_t, stream);
   result (*cuStreamCreate)(stream*, unsigned);
   result (*cuStreamSynchronize)(stream);
+  result (*cuStreamQuery)(stream);
   result (*cuModuleLoadData)(module*, void const*);
   result (*cuModuleGetFunction)(kernel*, module, char const*);
   result (*cuFuncSetAttribute)(kernel, int, int);

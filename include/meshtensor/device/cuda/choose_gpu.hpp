@@ -34,10 +34,24 @@ inline int gpu_of_rank(std::vector<int> const& here, int rank, int count) {
                                          "which one it takes, though others take it, too"));
 }
 
-/// The number of this process's GPU. errors R80
-inline int& number_of_gpu() {
-  static int number = named_gpu().value_or(0);
-  return number;
+/// The number of this process's GPU, and whether it is in use.
+struct gpu_choice {
+  int number = 0;
+  bool is_in_use = false;
+
+  /// Takes the GPU of a rank. errors R80 this process uses another one already
+  void choose(int wanted, int rank) {
+    if (is_in_use && wanted != number)
+      throw error("R80", {"rank ", rank, " is to run on GPU ", wanted, ", but its process has used GPU ", number,
+                          " already: make the job of all ranks before anything runs on mt::cuda_device, or set "
+                          "MESHTENSOR_CUDA_GPU for each rank"});
+    number = wanted;
+  }
+};
+/// errors R80
+inline gpu_choice& chosen_gpu() {
+  static gpu_choice choice{named_gpu().value_or(0)};
+  return choice;
 }
 /// A test's own GPU.
 inline gpu*& given_gpu() {
@@ -48,13 +62,14 @@ inline gpu*& given_gpu() {
 /// Takes the GPU of this rank. A machine without a driver says so when the GPU is used.
 inline void choose_gpu(std::vector<int> const& here, int rank) {
   if (given_gpu() != nullptr) return;
-  if (auto const count = visible_nvidia_gpus()) number_of_gpu() = gpu_of_rank(here, rank, *count);
+  if (auto const count = visible_nvidia_gpus()) chosen_gpu().choose(gpu_of_rank(here, rank, *count), rank);
 }
 /// The GPU of this process, the same for all programs. errors R80, R81
 inline gpu& gpu_in_use() {
   if (given_gpu() != nullptr) return *given_gpu();
   // It is never closed: values of a store may outlive everything else.
-  static loaded_gpu& mine = *new loaded_gpu(number_of_gpu());
+  static loaded_gpu& mine = *new loaded_gpu(chosen_gpu().number);
+  chosen_gpu().is_in_use = true;
   return mine;
 }
 

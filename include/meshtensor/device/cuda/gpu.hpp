@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/device/cuda/api.hpp"
 
 namespace meshtensor::cuda {
@@ -122,11 +124,17 @@ class gpu {
   virtual std::unique_ptr<recorded_step> end_recording() = 0;
   virtual void replay(recorded_step const& step) = 0;
 
+  /// What waits in the place of `wait` until the stream is done, if its work may wait for other processes; it throws if
+  /// they do not come.
+  using watched_wait = std::function<void(function_ref<bool()> is_done)>;
+  watched_wait& watch() { return watch_; }
+
   /// Held by whoever uses the stream.
   std::mutex& turns() { return turns_; }
 
  private:
   std::mutex turns_;
+  watched_wait watch_;
 };
 
 }  // namespace meshtensor::cuda

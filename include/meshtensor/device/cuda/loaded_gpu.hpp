@@ -130,7 +130,15 @@ class loaded_gpu final : public gpu {
   }
   api::stream stream() override { return stream_; }
   void enter_here() override { enter(); }
-  void wait() override { check(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize"); }
+  void wait() override {
+    if (watch())
+      watch()([&] {
+        int const state = driver_.cuStreamQuery(stream_);
+        if (state != api::not_ready) check(state, "cuStreamQuery");
+        return state == 0;
+      });
+    check(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  }
 
   std::vector<function> load(std::string const& text, std::vector<std::string> const& names) override {
     enter();
@@ -312,6 +320,7 @@ class loaded_gpu final : public gpu {
     d.find(driver_.cuMemsetD8Async, "cuMemsetD8Async");
     d.find(driver_.cuStreamCreate, "cuStreamCreate");
     d.find(driver_.cuStreamSynchronize, "cuStreamSynchronize");
+    d.find(driver_.cuStreamQuery, "cuStreamQuery");
     d.find(driver_.cuModuleLoadData, "cuModuleLoadData");
     d.find(driver_.cuModuleGetFunction, "cuModuleGetFunction");
     d.find(driver_.cuFuncSetAttribute, "cuFuncSetAttribute");

@@ -17,11 +17,21 @@ using communicator = communicator_object*;
 
 inline constexpr int nccl_u8 = 1, nccl_i32 = 2, nccl_i64 = 4, nccl_f32 = 7, nccl_f64 = 8, nccl_bf16 = 9;
 inline constexpr int nccl_sum = 0, nccl_max = 2, nccl_min = 3;
+inline constexpr int nccl_in_progress = 7;  // of a call on a communicator that does not block
 
-/// Collectives among GPUs, of version 2: libnccl.so.2. 0: success.
+/// How a communicator is made, as version 2.14 had it first: later ones take it with their own defaults.
+struct nccl_config {
+  std::size_t size = sizeof(nccl_config);
+  unsigned magic = 0xcafebeef, version = 21400;
+  int blocking = 0;
+};
+
+/// Collectives among GPUs, of version 2.14 or later: libnccl.so.2. 0: success.
 struct nccl {
   int (*ncclGetUniqueId)(nccl_id*);
-  int (*ncclCommInitRank)(communicator*, int, nccl_id, int);
+  int (*ncclCommInitRankConfig)(communicator*, int, nccl_id, int, nccl_config*);
+  int (*ncclCommGetAsyncError)(communicator, int*);
+  int (*ncclCommAbort)(communicator);
   int (*ncclCommDestroy)(communicator);
   int (*ncclAllReduce)(void const*, void*, std::size_t, int, int, communicator, stream);
   int (*ncclReduceScatter)(void const*, void*, std::size_t, int, int, communicator, stream);
@@ -47,7 +57,9 @@ inline api::nccl const& nccl_in_use() {
     api::nccl n{};
     detail::library const l("NCCL", {"libnccl.so.2"});
     l.find(n.ncclGetUniqueId, "ncclGetUniqueId");
-    l.find(n.ncclCommInitRank, "ncclCommInitRank");
+    l.find(n.ncclCommInitRankConfig, "ncclCommInitRankConfig");
+    l.find(n.ncclCommGetAsyncError, "ncclCommGetAsyncError");
+    l.find(n.ncclCommAbort, "ncclCommAbort");
     l.find(n.ncclCommDestroy, "ncclCommDestroy");
     l.find(n.ncclAllReduce, "ncclAllReduce");
     l.find(n.ncclReduceScatter, "ncclReduceScatter");

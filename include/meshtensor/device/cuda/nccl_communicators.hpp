@@ -3,7 +3,9 @@
 // graph with the kernels before and behind them.
 #pragma once
 
+#include <exception>
 #include <map>
+#include <set>
 
 #include "meshtensor/comm/key_values.hpp"
 #include "meshtensor/comm/strided_slice.hpp"
@@ -27,7 +29,10 @@ class nccl_communicators {
   nccl_communicators(nccl_communicators const&) = delete;
   nccl_communicators& operator=(nccl_communicators const&) = delete;
   ~nccl_communicators() {
-    for (auto const& [members, c] : groups_) nccl_in_use().ncclCommDestroy(c);
+    bool const fails = std::uncaught_exceptions() > 0;  // then others may never come to what is under way
+    for (auto const& [members, c] : groups_)
+      if (open_communicators().erase(c) != 0) (fails ? nccl_in_use().ncclCommAbort : nccl_in_use().ncclCommDestroy)(c);
+    if (open_communicators().empty()) gpu_.watch() = {};
   }
 
   bool takes(collective_call const& call, int count) const {
@@ -54,8 +59,9 @@ class nccl_communicators {
     ranks_->during([&] {
       for (std::vector<int> const& members : groups) {
         if (groups_.contains(members)) continue;
-        std::string key = "NCCL's identifier in program " + std::to_string(number) + " of group";
-        for (int m : members) key += " " + std::to_string(m);
+        std::string ranks;
+        for (int m : members) ranks += " " + std::to_string(m);
+        std::string const key = "NCCL's identifier in program " + std::to_string(number) + " of group" + ranks;
         auto const index = static_cast<int>(std::ranges::find(members, ranks_->rank()) - members.begin());
         api::nccl_id id{};
         if (index == 0) {
@@ -66,29 +72,44 @@ class nccl_communicators {
           std::memcpy(id.bytes, value.data(), std::min(value.size(), sizeof id.bytes));
         }
         api::communicator made = nullptr;
-        check(nccl_in_use().ncclCommInitRank(&made, static_cast<int>(members.size()), id, index), "ncclCommInitRank");
+        api::nccl_config config;
+        int state = nccl_in_use().ncclCommInitRankConfig(&made, static_cast<int>(members.size()), id, index, &config);
+        if (made != nullptr) open_communicators().insert(made);
         groups_.emplace(members, made);
+        while_ranks_come(*ranks_, "NCCL's communicator of ranks" + ranks, [&] {
+          if (state == api::nccl_in_progress) state = state_of(made);
+          return is_settled(state, "ncclCommInitRankConfig");
+        });
       }
     });
+    if (open_communicators().empty()) return;
+    gpu_.watch() = [&ranks = *ranks_](function_ref<bool()> is_done) {
+      while_ranks_come(ranks, "the collectives of NCCL in the GPU's stream", [&] {
+        for (api::communicator c : open_communicators()) is_settled(state_of(c), "a collective");
+        return is_done();
+      });
+    };
   }
 
   void record(recording& to_do, collective_call const& call, group const& with, address in, address out) const {
     api::communicator const over = groups_.at({with.members, with.members + with.count});
+    auto* const ranks = ranks_;
     auto const elements = static_cast<std::size_t>(elements_of(call)), count = static_cast<std::size_t>(with.count);
     int const type = type_of(call.type), op = op_of(call.op);
     switch (call.kind) {
       case collective::all_reduce:
         return to_do.call([=](gpu& g) {
-          check(nccl_in_use().ncclAllReduce(in, out, elements, type, op, over, g.stream()), "ncclAllReduce");
+          settle(ranks, nccl_in_use().ncclAllReduce(in, out, elements, type, op, over, g.stream()), over,
+                 "ncclAllReduce");
         });
       case collective::reduce_scatter:
         return to_do.call([=](gpu& g) {
-          check(nccl_in_use().ncclReduceScatter(in, out, elements / count, type, op, over, g.stream()),
-                "ncclReduceScatter");
+          settle(ranks, nccl_in_use().ncclReduceScatter(in, out, elements / count, type, op, over, g.stream()), over,
+                 "ncclReduceScatter");
         });
       case collective::all_gather:
         return to_do.call([=](gpu& g) {
-          check(nccl_in_use().ncclAllGather(in, out, elements, type, over, g.stream()), "ncclAllGather");
+          settle(ranks, nccl_in_use().ncclAllGather(in, out, elements, type, over, g.stream()), over, "ncclAllGather");
         });
       default: break;
     }
@@ -101,13 +122,45 @@ class nccl_communicators {
         check(n.ncclSend(in + j * bytes, each, type, peer, over, g.stream()), "ncclSend");
         check(n.ncclRecv(out + j * bytes, each, type, peer, over, g.stream()), "ncclRecv");
       }
-      check(n.ncclGroupEnd(), "ncclGroupEnd");
+      settle(ranks, n.ncclGroupEnd(), over, "ncclGroupEnd");
     });
   }
 
  private:
+  /// Those of all programs that are neither destroyed nor aborted.
+  static std::set<api::communicator>& open_communicators() {
+    static std::set<api::communicator> all;
+    return all;
+  }
   static void check(int wrong, char const* call) {
     if (wrong != 0) throw error("R81", {"NCCL says in ", call, ": ", nccl_in_use().ncclGetErrorString(wrong)});
+  }
+  static int state_of(api::communicator c) {
+    int state = 0;
+    check(nccl_in_use().ncclCommGetAsyncError(c, &state), "ncclCommGetAsyncError");
+    return state;
+  }
+  static bool is_settled(int state, char const* call) {
+    if (state == api::nccl_in_progress) return false;
+    check(state, call);
+    return true;
+  }
+  /// Waits until a call on a communicator, which does not block, is done; the stream may be used then.
+  static void settle(comm::key_values* ranks, int state, api::communicator over, char const* call) {
+    if (is_settled(state, call)) return;
+    while_ranks_come(*ranks, call, [&] { return is_settled(state_of(over), call); });
+  }
+  /// Polls until it is so. If that fails, all communicators are aborted, and with them what waits in streams: a rank
+  /// that has failed would never come.
+  template <class IsSo>
+  static void while_ranks_come(comm::key_values& ranks, std::string_view what, IsSo const& is_so) {
+    try {
+      ranks.poll(what, is_so);
+    } catch (...) {
+      for (api::communicator c : open_communicators()) nccl_in_use().ncclCommAbort(c);
+      open_communicators().clear();
+      throw;
+    }
   }
   static int type_of(dtype t) {
     switch (t) {
