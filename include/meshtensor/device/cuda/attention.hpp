@@ -57,7 +57,8 @@ class attention_writer {
  private:
   /// A kernel with a block for each tile of `rows`; the longest causal ones come first.
   prepared_kernel kernel(attention_use use, std::int64_t rows, bool last_is_longest) {
-    tile_shape const how = tile_shape::of(use, type_, head_, value_, p_.block(), p_.device);
+    tile_shape const how = tile_shape::of(use, type_, head_, value_, rows,
+                                          use == attention_use::to_keys ? queries_ : keys_, p_.block(), p_.device);
     std::int64_t const tiles = (rows + how.rows - 1) / how.rows, all = outer_.count();
     std::int64_t const deltas = form_.backward ? (all * queries_ * bytes_of_number() + 255) / 256 * 256 : 0;
     p_.reserve(static_cast<std::size_t>(deltas + (how.in_workspace ? tiles * all * how.bytes : 0)));

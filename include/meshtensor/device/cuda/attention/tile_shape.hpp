@@ -18,8 +18,9 @@ struct tile_shape {
   bool in_workspace = false;                 // there is not so much: tiles are in the workspace instead
   std::string text;                          // the type of what multiplies: attention/tiles_text.hpp
 
-  static tile_shape of(attention_use use, dtype type, std::int64_t head, std::int64_t value, int threads,
-                       gpu const& device) {
+  /// `down` and `across_all`: of all rows of tiles, and of all columns; tiles are not twice as large as that.
+  static tile_shape of(attention_use use, dtype type, std::int64_t head, std::int64_t value, std::int64_t down,
+                       std::int64_t across_all, int threads, gpu const& device) {
     tile_shape s;
     s.threads = std::min(threads, 128);
     std::int64_t const wide = std::max(head, value), room = static_cast<std::int64_t>(device.shared_bytes());
@@ -27,6 +28,7 @@ struct tile_shape {
       s.rows = s.threads / 2;
       std::int64_t const whole = use == attention_use::forward ? 128 : 64;  // widths for which 64 columns are few
       s.columns = wide <= whole ? 64 : wide <= 2 * whole ? 32 : 16;
+      while (s.columns > 16 && s.columns >= 2 * across_all) s.columns /= 2;
       s.bytes = s.bytes_of(use, 16, 8, 2, 4, head, value, 0);
       if (s.bytes <= room) {
         s.text = joined({"by_units<", s.threads, ", ", s.rows, ", ", s.columns, ">"});
@@ -36,6 +38,7 @@ struct tile_shape {
     std::int64_t const size = type == dtype::f64 ? 8 : 4, at_once = 16 / size, across = std::min(s.threads, 8);
     constexpr int shapes[][2] = {{64, 64}, {64, 32}, {32, 32}, {32, 16}, {16, 16}};
     for (auto const& [rows, columns] : shapes) {
+      if ((rows > 16 && rows >= 2 * down) || (columns > 16 && columns >= 2 * across_all)) continue;
       s.rows = rows, s.columns = columns;
       s.bytes = s.bytes_of(use, across * at_once, at_once, size, size, head, value, columns + at_once);
       if (s.bytes <= std::min(room, most_bytes)) break;
