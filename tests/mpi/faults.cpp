@@ -10,6 +10,7 @@
 //   guest                                  … as a guest in a program with its own MPI: prints what it catches
 //   memory=100                             this rank may have so many megabytes more than it has; its plan needs 512
 //   batch=24 seed=7 steps=100              what it runs
+//   late                                   … on a device with late queues and memory of its own
 //   keeps pace=10                          … with checkpoints in the folder `run`, from the newest one on, each step
 //   with data of
 //                                          its own, so many milliseconds apart; leaves when it is told to
@@ -35,6 +36,7 @@
 #include "meshtensor/job/main.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "meshtensor/train/stop_request.hpp"
+#include "support/late_machine.hpp"
 
 namespace mt = meshtensor;
 
@@ -102,11 +104,12 @@ void go_wrong(arguments const& a) {
   for (std::atomic<long> turns = 0; a.have("computes"); ++turns) {}
 }
 
-void run(mt::job const& job, arguments const& a) {
+template <class... Device>
+void run_on(mt::job const& job, arguments const& a) {
   std::int64_t const batches = a.number("batch", 12), wide = 12;
   mt::store weights(job, static_cast<std::uint64_t>(a.number("seed", 1)));
   double const begin = now();
-  mt::executable<train, mesh, layout> step(weights, data(job.get().size()), batch(batches), width(wide));
+  mt::executable<train, mesh, layout, Device...> step(weights, data(job.get().size()), batch(batches), width(wide));
   mt::progress(job, "made in {:.1f} ms\n", (now() - begin) * 1e3);
   std::vector<float> const x(static_cast<std::size_t>(batches * wide), 0.5f), few(7);
   long const steps = a.number("steps", -1);
@@ -121,9 +124,15 @@ void run(mt::job const& job, arguments const& a) {
       if (a.have("leaves")) return;
     }
     bool const refuses = i == 20 && a.have("refuses");
-    loss = step(mt::feed<"x">(refuses ? few : x)).get<"loss">();
+    loss = step(mt::feed<"x">(refuses ? few : x)).template get<"loss">();
   }
   mt::progress(job, "{} steps in {:.3f} s, loss {}\n", steps, now() - first, loss);
+}
+
+void run(mt::job const& job, arguments const& a) {
+  if (!a.have("late")) return run_on(job, a);
+  meshtensor_test::late_here const here(static_cast<std::uint64_t>(job.get().held(0)[0]) + 1);
+  run_on<meshtensor_test::late_device>(job, a);
 }
 
 /// What may end at any time and be started again.

@@ -216,6 +216,15 @@ terminates|the disk is full, which nothing caught
 ends|it called exit before the end of the job
 END
     done
+    common=(late)
+    for where in '' inside; do
+      ranks kills $where
+      wait_for 'harm at'
+      ends 10 "$(said_by 'meshtensor R21: rank 2 failed: process [0-9]+ on .* (was killed by SIGKILL|is gone)')"
+    done
+    ranks throws inside
+    wait_for 'harm at'
+    ends 10 '^rank 2: .*the disk is full'
     ;;
   survives)
     export MESHTENSOR_WAIT_SECONDS=0 MESHTENSOR_WARN_SECONDS=0
