@@ -33,7 +33,7 @@ for part in "${parts[@]}"; do
 done
 
 programs=(tests/unit/device/attention_cuda.test tests/property/windows_cuda.test tests/property/programs_cuda.test
-  tests/unit/run/one_source.test bench/run/lm_on_cuda bench/run/lm_on_cuda_without_attention bench/run/resnet_on_cuda)
+  tests/unit/run/one_source.test tests/unit/run/cuda_epilogues.test tests/unit/run/cuda_experts.test bench/run/lm_on_cuda bench/run/lm_on_cuda_without_attention bench/run/resnet_on_cuda)
 build() {  # without this machine's own instructions, so that others can run it
   local targets=()
   for program in "${programs[@]}"; do
@@ -96,7 +96,11 @@ for part in "${parts[@]}"; do
     attention) within attention env MESHTENSOR_ON_CARD=1 "$(at tests/unit/device/attention_cuda.test)" ;;
     windows) within windows env MESHTENSOR_ON_CARD=1 "$(at tests/property/windows_cuda.test)" ;;
     catalogue) within catalogue "${on_card[@]}" "$(at tests/property/programs_cuda.test)" ;;
-    devices) within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/one_source.test)" '--test-case=cuda*' ;;
+    devices)
+      within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/one_source.test)" '--test-case=cuda*'
+      within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/cuda_experts.test)"
+      within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/cuda_epilogues.test)" '--test-case=a bias*'
+      ;;
     lm)
       within lm "$(at bench/run/lm_on_cuda)" --size tiny --steps 60
       for program in lm_on_cuda lm_on_cuda_without_attention; do
