@@ -3,6 +3,8 @@
 // instructions.
 #pragma once
 
+#include <limits>
+
 #include "meshtensor/device/cpu/fused.hpp"
 #include "meshtensor/device/cpu/fused/block_pairs.hpp"
 
@@ -85,6 +87,21 @@ class block_translator {
                   d_->level_of(s.from[0]) == extent_class::vector;
       for (int r = 0; r < d_->result_count; ++r) plain_[i] = plain_[i] && !(d_->result(r) == self);
     }
+    for (int k = 0; k < d_->operand_count; ++k) keep_early_read({static_cast<std::uint8_t>(source::operands + k)});
+  }
+  /// A result may have the memory of an operand that no step reads later (kernel_reading::overwrites). Where readers of
+  /// plain casts would, the casts stay steps, which read the operand in time.
+  void keep_early_read(source operand) {
+    auto const when = [&](int i) { return d_->step(i).phase * 64 + i; };
+    int last = -1, overwritten = std::numeric_limits<int>::max();
+    for (int i = 0; i < d_->step_count; ++i)
+      for (int a = 0; !plain_[i] && a < d_->arity_of(i); ++a)
+        if (from(d_->step(i), a) == operand) last = std::max(last, when(i));
+    for (int r = 0; r < d_->result_count; ++r)
+      if ((k_->reading.overwrites[r] >> operand.index() & 1) != 0)
+        overwritten = std::min(overwritten, when(d_->result(r).index()));
+    for (int i = 0; last > overwritten && i < d_->step_count; ++i)
+      plain_[i] = plain_[i] && !(d_->step(i).from[0] == operand);
   }
   static bool has_same_register(dtype from, dtype to) {
     auto const kind = [](dtype t) { return t == dtype::bf16 ? dtype::f32 : t; };
