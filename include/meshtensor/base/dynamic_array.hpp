@@ -22,8 +22,9 @@ class dynamic_array {
   using const_reference = T const&;  // std::back_inserter asks for both
 
   dynamic_array() = default;
-  explicit dynamic_array(std::size_t size) { resize(size); }
-  dynamic_array(dynamic_array const& other) { append(other); }
+  // why: behind the first constructor an element that throws is followed by the destructor
+  explicit dynamic_array(std::size_t size) : dynamic_array() { resize(size); }
+  dynamic_array(dynamic_array const& other) : dynamic_array() { append(other); }
   dynamic_array(dynamic_array&& other) noexcept { swap(other); }
   dynamic_array& operator=(dynamic_array other) noexcept {
     swap(other);

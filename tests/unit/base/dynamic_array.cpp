@@ -28,6 +28,18 @@ struct counted {
   bool operator==(counted const&) const = default;
 };
 
+/// Throws at a copy.
+struct fragile {
+  static inline int alive = 0, copies_left = 0;
+  fragile() { ++alive; }
+  fragile(fragile const&) {
+    if (copies_left-- == 0) throw 1;
+    ++alive;
+  }
+  fragile(fragile&&) noexcept { ++alive; }
+  ~fragile() { --alive; }
+};
+
 template <class T>
 bool are_equal(mt::dynamic_array<T> const& a, std::vector<T> const& b) {
   return a.size() == b.size() && a.empty() == b.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end()) &&
@@ -91,4 +103,15 @@ TEST_CASE("elements that are only moved") {
   for (std::size_t i = 0; i < 100; ++i) sum += *a[i];
   CHECK(sum == 4950);
   CHECK(*a.emplace_back(std::make_unique<int>(5)) == 5);
+}
+
+TEST_CASE("a copy that fails leaves nothing behind") {
+  mt::dynamic_array<fragile> const a(5);
+  fragile::copies_left = 3;
+  bool threw = false;
+  try {
+    mt::dynamic_array<fragile> const copy = a;
+  } catch (int) { threw = true; }
+  CHECK(threw);
+  CHECK(fragile::alive == 5);
 }
