@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the elements of an array one behind the other, also where they are bool, which std::vector packs.
+// Holds the elements of an array in contiguous memory; those of bool, too, which std::vector packs.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a block of memory in other formats, which its readers keep until the block changes.
+// Keeps copies of blocks of memory in other formats until the blocks change.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace meshtensor {
 
-/// A reader's copy of a part of a block. The second read in a row makes it, so that what changes between any two reads
-/// takes no memory.
+/// A reader's copy of a part of a block. It is made by the second read since the block changed, so a block that changes
+/// between any two reads is never copied.
 struct kept_copy {
   bool was_read = false, is_made = false;  // since the block changed
   arena memory;
@@ -34,13 +34,13 @@ class kept_copies {
       if (auto const copy = each.lock()) copy->drop();
     copies_.clear();
   }
-  /// Frees all copies, and permits no more: somebody may write to the block without a word.
+  /// Frees all copies, and permits no more: somebody has the block's address and may write to it at any time.
   void forbid() {
     drop();
     is_permitted_ = false;
   }
   bool is_permitted() const { return is_permitted_; }
-  /// Drops a reader's copy, too, when the block changes.
+  /// Registers a reader's copy, which `drop` then frees, too.
   void add(std::shared_ptr<kept_copy> const& copy) {
     if (copies_.size() == copies_.capacity()) std::erase_if(copies_, [](auto const& each) { return each.expired(); });
     copies_.push_back(copy);
@@ -58,7 +58,7 @@ class kept_copies {
   bool is_permitted_ = true;
 };
 
-/// The blocks that a program reads and never writes, by address.
+/// Finds the copies of the blocks that a program reads and never writes, by address.
 class unchanged_blocks {
  public:
   void add(std::byte const* begin, std::size_t bytes, kept_copies& copies) {
@@ -85,12 +85,12 @@ class unchanged_blocks {
   std::vector<block> all_;  // ascending
 };
 
-/// The copies that one reader keeps, one for each address at which it reads: a loop reads one slice of a stack after
-/// the other.
+/// The copies that one reader keeps, one for each address that it reads: a reader in a loop reads the slices of a stack
+/// in turn.
 class copies_of_reader {
  public:
-  /// The copy of what lies at `from`; `fill(std::byte* to)` makes it. Null: none is kept, for `from` lies in no
-  /// unchanged block, is read for the first time, or memory is short.
+  /// The copy of what is at `from`; `fill(std::byte* to)` makes it. Null: none is kept, because `from` is in no
+  /// unchanged block, is read for the first time since its block changed, or memory is short.
   template <class Fill>
   std::byte const* find(void const* from, std::size_t bytes, unchanged_blocks const* unchanged, Fill const& fill) {
     kept_copies* const of = unchanged == nullptr ? nullptr : unchanged->find(from);

@@ -60,7 +60,8 @@ enum class work_kind : std::uint8_t {
   product,   // sums of products: the product of the operands' greatest elements bounds each term
 };
 
-/// A primitive's nodes, or those that a device runs, with what pass/join_epilogues.hpp finds behind them.
+/// The products that pass/join_epilogues.hpp joins with the operations behind them: which of them a device runs so, or
+/// to which of them a primitive belongs.
 enum class epilogues : std::uint8_t { none, of_convolutions, of_products };
 
 struct count_range {
@@ -79,7 +80,7 @@ struct declaration {
   fusion_role fusion = fusion_role::none;
   work_kind work = work_kind::movement;
   bool takes_strides = false;         // its operands may have any strides
-  epilogues joins = epilogues::none;  // function 0 is computed with what pass/join_epilogues.hpp finds behind it
+  epilogues joins = epilogues::none;  // by pass/join_epilogues.hpp, nodes of function 0
   /// Text that the printer adds after the operands. `{0}` stands for attribute 0; a part in `[…]` is left out if the
   /// attribute in it is none.
   char const* text = "";

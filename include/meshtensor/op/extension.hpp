@@ -17,7 +17,6 @@ struct operation {
   void (*evaluate)(evaluation const&);
 };
 
-/// The rules that a struct like those in op/ has.
 /// Whether the printer's words name attributes 0 to 3 only, and one in each bracket.
 constexpr bool names_attributes(char const* text) {
   bool inside = false, named = true;
@@ -30,6 +29,7 @@ constexpr bool names_attributes(char const* text) {
   }
   return !inside;
 }
+/// The rules that a struct like those in op/ has.
 template <class Rule>
 inline constexpr operation operation_of = [] {
   constexpr declaration d = Rule::declares;

@@ -16,7 +16,7 @@ namespace meshtensor {
 /// Bytes of all processors of an executable that this process holds.
 struct memory_use {
   std::int64_t planned = 0;    // arenas, parameters and state, inputs
-  std::int64_t workspace = 0;  // of kernels, of libraries, of messages, and of values kept in libraries' formats
+  std::int64_t workspace = 0;  // of kernels, of libraries, of messages, and copies of values in libraries' formats
   std::int64_t process = 0;    // everything else: code, libraries, plans, stacks
 
   std::int64_t all() const { return planned + workspace + process; }

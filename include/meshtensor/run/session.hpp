@@ -49,8 +49,8 @@ class session {
 
   void set(std::string_view label, double number);
 
-  /// Runs one step. Every input must have been fed, now or before. It allocates nothing from the third step on: see
-  /// tests/unit/run/allocation.cpp.
+  /// Runs one step. Every input must have been fed, now or before. It allocates nothing from the third step on
+  /// (tests/unit/run/allocation.cpp), but for copies in other formats: they are made again after the store has changed.
   void step();
   /// Excludes its steps from the store's count, `store::step`.
   void exclude_from_step_count() { among_steps_ = false; }
@@ -103,7 +103,7 @@ class session {
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();
   void run_all();
-  /// Frees the copies in other formats that executables keep of what this one writes.
+  /// Frees the copies in other formats, of any executable, of the values that this one writes.
   void drop_copies();
   /// Copies home what another device keeps of the values that this session uses.
   void bring_home();
@@ -113,7 +113,7 @@ class session {
   block assembled(value_id v, PartOf part_of) const;
 
   void connect();
-  /// Tells each processor which blocks of the store this program reads and never writes.
+  /// Lists, for each processor, the blocks of the store that this program reads and never writes.
   void find_unchanged();
   void make_engine(int rank, transport& t);
 

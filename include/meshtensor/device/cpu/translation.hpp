@@ -23,8 +23,8 @@ class block_translator {
  public:
   block_program program;
 
-  /// `may_repeat`: rows that all rows share are loaded once for a task, for as many rows as a block has. The block must
-  /// then hold a row.
+  /// `may_repeat`: an operand that has one row for all rows is loaded once for a task, and repeated until a block is
+  /// full. A block must then have room for a whole row.
   block_translator(fused_kernel const& kernel, bool may_repeat)
       : k_(&kernel), d_(&kernel.key()), may_repeat_(may_repeat) {
     program.places.assign(1, place{});
@@ -43,7 +43,7 @@ class block_translator {
     pair_up(program, [this](instruction const& i) { return static_cast<function>(d_->step(i.step).kind); });
     choose_block();
   }
-  /// Whether rows are loaded once, for as many as a block has.
+  /// Whether an operand is loaded once for a task.
   bool repeats_rows() const { return repeats_rows_; }
 
  private:
@@ -76,8 +76,8 @@ class block_translator {
     if (program.places[p].where == place::buffer) free_.push_back({program.places[p].at, program.places[p].bytes});
   }
 
-  /// Finds casts between types with one kind of register, which leave it as it is: who reads the cast reads its
-  /// operand. A result of the kernel is stored by its own type, so it stays a step.
+  /// Finds casts that change nothing in a register, such as bf16 to f32: readers of such a cast read its operand
+  /// instead. A cast that is a result of the kernel stays a step, because it is stored as its own type.
   void find_plain_casts() {
     for (int i = 0; i < d_->step_count; ++i) {
       kernel_step const s = d_->step(i);
@@ -225,7 +225,7 @@ class block_translator {
     }
     std::uint8_t operands[3] = {};
     for (int a = 0; a < d_->arity_of(i); ++a) operands[a] = given(a);
-    bool const is_only_stored = !once && !by_row && s.type == dtype::bf16 && last_use_[i] < 0;  // which rounds
+    bool const is_only_stored = !once && !by_row && s.type == dtype::bf16 && last_use_[i] < 0;  // the store rounds
     if (is_only_stored && s.kind == static_cast<step_kind>(function::cast) &&
         has_same_register(d_->type_of(s.from[0]), s.type)) {
       store_block_result(self, operands[0], list_now);

@@ -41,7 +41,7 @@ inline void require_within(module const& m, positions at, shift_kind how, dim_id
                       ", reaches beyond the extent of '", m.dim_name(to), "', ", to_extent});
 }
 
-/// The elements of operand 0 that a strided window takes. errors R10 there are none such, or the step is 0
+/// The positions in operand 0 that a strided window takes. errors R10 one is beyond the dim, or the step is 0
 inline positions window_positions(evaluation const& e) {
   strided_window const a = strided_window::of(e.n);
   int const along = e.operands[0].find(a.from);
@@ -49,7 +49,7 @@ inline positions window_positions(evaluation const& e) {
   require_within(e.m, at, shift_kind::cut, a.from, e.operands[0].extent[along], a.to, e.results[0].extent[along]);
   return at;
 }
-/// The offset in operand 0, in elements, of the first of them. errors R10 as above
+/// The offset of the first of them in operand 0, in elements. errors R10 as above
 inline std::int64_t start_of_window(evaluation const& e) {
   view const& x = e.operands[0];
   return window_positions(e).first * x.stride[x.find(strided_window::of(e.n).from)];

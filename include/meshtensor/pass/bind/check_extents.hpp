@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks extents against each other: dims that stand for the same elements, windows with their places, and
-// the places of slices and pads.
+// Checks extents against each other: those of dims that stand for the same elements, of windows and the dims that they
+// give, and of dims that are sliced or padded.
 #pragma once
 
 #include "meshtensor/pass/bind/known_number.hpp"
@@ -82,7 +82,7 @@ constexpr move_attributes as_move(node const& n) {
   pad_attributes const a = pad_attributes::of(n);
   return {a.from, a.to, a.first, a.around, 0, shift_kind::spread, a.step};
 }
-/// Checks that slices and pads stay within the longer dim, where their numbers are known.
+/// Checks that slices and pads stay within the longer one of their dims, where their numbers are known.
 constexpr void check_places(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the numbers of operations at places in tensors: a recorded step holds for their values only.
+// Finds the numbers that are positions in tensors: a recorded step is valid as long as they keep their values.
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks before a step that operations at numbers of the step, such as slices, pads and puts, are within their dims,
-// for devices whose programs do not check it.
+// Checks before a step that positions of slices, pads and puts that are numbers of the step are within their dims, for
+// devices whose programs do not check it.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ struct block_program {
     compute,
     load,
     load_rows,
-    repeat_row,  // once: a row that all rows share, over and over
+    repeat_row,  // once: loads a row that all rows share and repeats it until the block is full
     expand,
     position,
     position_rows,
