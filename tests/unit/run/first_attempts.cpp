@@ -124,8 +124,8 @@ TEST_CASE("a dim that is made from others must have an element") {
   mt::store weights(job);
   check_says(
       said([&] { mt::executable<net::shifted, net::mesh, mt::layout<>> step(weights, batch(1), data(1)); }),
-      "S10: the dim 'known' would have the extent 0, by the dims that it is made from: 'batch' is 1, and an extent at "
-      "least 1");
+      "S10: the dim 'known' would have the extent 0, by the dims that it is made from: 'batch' is 1, but an extent is "
+      "at least 1");
 }
 
 TEST_CASE("what reaches beyond a dim by extents that are given is refused before the first step") {
@@ -149,7 +149,7 @@ TEST_CASE("what reaches beyond a dim by extents that are given is refused before
              "along 'batch' (4), with stride 1, dilation 1 and padding 0 + 0, has 0 places, but 'three' is 3: make the "
              "kernel smaller, or pad more");
   check_says(of(std::type_identity<net::placed_by>(), 4),
-             "S10: the dim 'placed' would have the extent 0, by the dims that it is made from: a window takes 5 "
+             "S10: the dim 'placed' would have the extent 0, by the dims that it is made from: a window needs 5 "
              "elements of 'batch', which has 4");
 }
 

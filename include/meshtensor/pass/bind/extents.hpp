@@ -97,9 +97,10 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
                << ", by the dims that it is made from: ";
       if (row.kind == dim_row::windowed)
-        b.report << "a window takes " << -window_places::of(row.value).offset << " elements of '"
+        b.report << "a window needs " << -window_places::of(row.value).offset << " elements of '"
                  << m.dim_name(row.first) << "', which has " << b.extent[row.first];
-      else b.report << "'" << m.dim_name(row.first) << "' is " << b.extent[row.first] << ", and an extent at least 1";
+      else
+        b.report << "'" << m.dim_name(row.first) << "' is " << b.extent[row.first] << ", but an extent is at least 1";
       return;
     }
     if (b.extent[d] < 1 && needed.at[d]) {
