@@ -25,7 +25,10 @@ class scratch {
     if (blocks_.size() < processors) blocks_.resize(processors);
     for (std::size_t k = 0; k < processors; ++k) {
       if (blocks_[k].size() >= bytes) continue;
-      if (in_step_ && blocks_[k].size() != 0) left_.push_back(std::move(blocks_[k]));
+      if (in_step_ && blocks_[k].size() != 0) {
+        left_.reserve(left_.size() + 1);  // may throw: the block must not be moved by then
+        left_.push_back(std::move(blocks_[k]));
+      }
       blocks_[k] = arena();  // frees first, so that the two never exist at once
       blocks_[k] = arena(bytes);
     }
@@ -53,6 +56,7 @@ class scratch {
   }
   /// Gives up the blocks without freeing them: pending messages may still write to them.
   void leave() {
+    left_.reserve(left_.size() + blocks_.size());
     std::ranges::move(blocks_, std::back_inserter(left_));
     blocks_.clear();
   }
