@@ -87,7 +87,7 @@ static_assert(api::capability_major == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MA
 static_assert(api::capability_minor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(api::capture_this_thread == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(api::non_blocking_stream == CU_STREAM_NON_BLOCKING);
-static_assert(api::not_ready == CUDA_ERROR_NOT_READY);
+static_assert(api::not_ready == CUDA_ERROR_NOT_READY && api::no_device == CUDA_ERROR_NO_DEVICE);
 static_assert(sizeof(api::pointer) == sizeof(CUdeviceptr));
 
 constexpr api::compiler c{};

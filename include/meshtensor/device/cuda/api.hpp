@@ -29,7 +29,7 @@ inline constexpr int multiprocessors = 16, capability_major = 75, capability_min
 inline constexpr int shared_bytes = 8;         // an attribute of a kernel
 inline constexpr int capture_this_thread = 1;  // a mode of capture
 inline constexpr unsigned non_blocking_stream = 1;
-inline constexpr result not_ready = 600;
+inline constexpr result no_device = 100, not_ready = 600;
 
 /// The driver: libcuda.so.1.
 struct driver {

@@ -73,10 +73,11 @@ class product_plan {
   virtual ~product_plan() = default;
 };
 
-/// A recorded step, which can be replayed.
+/// A recorded step, which can be replayed until it is freed.
 class recorded_step {
  public:
   virtual ~recorded_step() = default;
+  bool is_freed = false;
 };
 
 class gpu {
@@ -123,6 +124,9 @@ class gpu {
   virtual void begin_recording() = 0;
   virtual std::unique_ptr<recorded_step> end_recording() = 0;
   virtual void replay(recorded_step const& step) = 0;
+  /// Frees all recorded steps, and ends a recording that is under way. To be called before NCCL aborts a communicator:
+  /// it waits until no graph has kernels of the communicator.
+  virtual void free_recorded_steps() {}
 
   /// What waits in the place of `wait` until the stream is done, if its work may wait for other processes; it throws if
   /// they do not come.

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <initializer_list>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/device/cuda/api.hpp"
@@ -52,9 +54,12 @@ class loaded_gpu final : public gpu {
   /// errors R80, R81
   explicit loaded_gpu(int number) {
     find_functions();
-    check(driver_.cuInit(0), "cuInit");
+    int const started = driver_.cuInit(0);
     int count = 0;
-    check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
+    if (started != api::no_device) {
+      check(started, "cuInit");
+      check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
+    }
     if (count == 0) throw error("R80", "this machine has no NVIDIA GPU");
     if (number >= count)
       throw error("R80", {"this rank is to run on GPU ", number, ", but this machine shows it ", count,
@@ -131,6 +136,7 @@ class loaded_gpu final : public gpu {
   api::stream stream() override { return stream_; }
   void enter_here() override { enter(); }
   void wait() override {
+    enter();
     if (watch())
       watch()([&] {
         int const state = driver_.cuStreamQuery(stream_);
@@ -189,7 +195,8 @@ class loaded_gpu final : public gpu {
     lay(made->a, g.transposed_a ? g.k : g.m, g.transposed_a ? g.m : g.k, g.lda, g.step_a);
     lay(made->b, g.transposed_b ? g.n : g.k, g.transposed_b ? g.k : g.n, g.ldb, g.step_b);
     lay(made->c, g.m, g.n, g.ldc, g.step_c);
-    if (g.adds_matrix) lay(made->added, g.m, g.n, g.ld_added, g.step_c);
+    // One layout where both have the same: cuBLASLt takes one address for C and D only then.
+    if (g.adds_matrix && g.ld_added != g.ldc) lay(made->added, g.m, g.n, g.ld_added, g.step_c);
     if (refused != 0) return nullptr;
     api::preference wish = nullptr;
     check_product(products_.cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
@@ -204,7 +211,8 @@ class loaded_gpu final : public gpu {
         blas_, made->what, made->a, made->b, made->layout_of_added(), made->c, wish, 1, &found, &count);
     products_.cublasLtMatmulPreferenceDestroy(wish);
     if (state != 0 || count == 0) return nullptr;
-    made->how = found.how, made->is_double = is_double, made->adds_offset = g.adds_offset;
+    made->how = found.how, made->is_double = is_double;
+    made->adds_offset = g.adds_offset, made->adds_matrix = g.adds_matrix;
     return made;
   }
   void run(product_plan const& how, product_addresses const& at, address workspace) override {
@@ -215,7 +223,7 @@ class loaded_gpu final : public gpu {
     if (p.adds_offset)
       check_product(products_.cublasLtMatmulDescSetAttribute(p.what, api::bias_pointer, &at.offset, sizeof at.offset),
                     "cublasLtMatmulDescSetAttribute");
-    bool const adds = p.added != nullptr;
+    bool const adds = p.adds_matrix;
     check_product(
         products_.cublasLtMatmul(blas_, p.what, factor(1), at.a, p.a, at.b, p.b, factor(adds), adds ? at.added : at.c,
                                  p.layout_of_added(), at.c, p.c, &p.how, workspace, workspace_bytes(), stream_),
@@ -223,16 +231,29 @@ class loaded_gpu final : public gpu {
   }
 
   void begin_recording() override {
+    enter();
     check(driver_.cuStreamBeginCapture_v2(stream_, api::capture_this_thread), "cuStreamBeginCapture");
+    is_recording_ = true;
   }
   std::unique_ptr<recorded_step> end_recording() override {
     auto made = std::make_unique<captured>(*this);
+    is_recording_ = false;
     check(driver_.cuStreamEndCapture(stream_, &made->what), "cuStreamEndCapture");
     check(driver_.cuGraphInstantiateWithFlags(&made->ready, made->what, 0), "cuGraphInstantiate");
     return made;
   }
   void replay(recorded_step const& step) override {
+    enter();
     check(driver_.cuGraphLaunch(static_cast<captured const&>(step).ready, stream_), "cuGraphLaunch");
+  }
+  void free_recorded_steps() override {
+    if (std::exchange(is_recording_, false)) {
+      api::graph unfinished = nullptr;
+      driver_.cuStreamEndCapture(stream_, &unfinished);
+      if (unfinished != nullptr) driver_.cuGraphDestroy(unfinished);
+    }
+    std::lock_guard const turn(turn_of_steps_);
+    for (captured* const c : steps_) c->destroy();
   }
 
  private:
@@ -248,16 +269,26 @@ class loaded_gpu final : public gpu {
     api::layout layout_of_added() const { return added == nullptr ? c : added; }
     api::layout a = nullptr, b = nullptr, c = nullptr, added = nullptr;
     api::algorithm how{};
-    bool is_double = false, adds_offset = false;
+    bool is_double = false, adds_offset = false, adds_matrix = false;
   };
   struct captured final : recorded_step {
-    explicit captured(loaded_gpu const& g) : from(g) {}
+    explicit captured(loaded_gpu& g) : from(g) {
+      std::lock_guard const turn(from.turn_of_steps_);
+      from.steps_.insert(this);
+    }
     ~captured() override {
+      std::lock_guard const turn(from.turn_of_steps_);
+      from.steps_.erase(this);
+      destroy();
+    }
+    /// Where it runs, the driver frees it when it is done.
+    void destroy() {
       from.driver_.cuCtxSetCurrent(from.context_);
       if (ready != nullptr) from.driver_.cuGraphExecDestroy(ready);
       if (what != nullptr) from.driver_.cuGraphDestroy(what);
+      ready = nullptr, what = nullptr, is_freed = true;
     }
-    loaded_gpu const& from;
+    loaded_gpu& from;
     api::graph what = nullptr;
     api::graph_exec ready = nullptr;
   };
@@ -365,6 +396,9 @@ class loaded_gpu final : public gpu {
   int processors_ = 0, capability_ = 0;
   std::size_t shared_bytes_ = 0;
   std::map<api::kernel, std::size_t> allowed_;  // bytes of shared memory, where they are more than any kernel may have
+  bool is_recording_ = false;
+  std::mutex turn_of_steps_;
+  std::set<captured*> steps_;  // of all programs, for `free_recorded_steps`
 };
 
 }  // namespace meshtensor::cuda

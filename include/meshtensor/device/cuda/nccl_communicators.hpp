@@ -76,15 +76,16 @@ class nccl_communicators {
         int state = nccl_in_use().ncclCommInitRankConfig(&made, static_cast<int>(members.size()), id, index, &config);
         if (made != nullptr) open_communicators().insert(made);
         groups_.emplace(members, made);
-        while_ranks_come(*ranks_, "NCCL's communicator of ranks" + ranks, [&] {
+        while_ranks_come(gpu_, *ranks_, "NCCL's communicator of ranks" + ranks, [&] {
           if (state == api::nccl_in_progress) state = state_of(made);
           return is_settled(state, "ncclCommInitRankConfig");
         });
       }
     });
     if (open_communicators().empty()) return;
-    gpu_.watch() = [&ranks = *ranks_](function_ref<bool()> is_done) {
-      while_ranks_come(ranks, "the collectives of NCCL in the GPU's stream", [&] {
+    gpu_.watch() = [&g = gpu_, &ranks = *ranks_](function_ref<bool()> is_done) {
+      if (open_communicators().empty()) return;  // nothing in the stream waits for other ranks
+      while_ranks_come(g, ranks, "the collectives of NCCL in the GPU's stream", [&] {
         for (api::communicator c : open_communicators()) is_settled(state_of(c), "a collective");
         return is_done();
       });
@@ -93,28 +94,33 @@ class nccl_communicators {
 
   void record(recording& to_do, collective_call const& call, group const& with, address in, address out) const {
     api::communicator const over = groups_.at({with.members, with.members + with.count});
-    auto* const ranks = ranks_;
     auto const elements = static_cast<std::size_t>(elements_of(call)), count = static_cast<std::size_t>(with.count);
     int const type = type_of(call.type), op = op_of(call.op);
+    auto const add = [&](char const* name, auto const& start) {
+      to_do.call([start, over, name, ranks = ranks_, since = aborts_before_](gpu& g) {
+        if (aborts() != since)
+          throw error("R21", "NCCL's communicators were aborted when a rank had failed or did not come: start the job "
+                             "again");
+        settle(g, *ranks, start(g), over, name);
+      });
+    };
     switch (call.kind) {
       case collective::all_reduce:
-        return to_do.call([=](gpu& g) {
-          settle(ranks, nccl_in_use().ncclAllReduce(in, out, elements, type, op, over, g.stream()), over,
-                 "ncclAllReduce");
+        return add("ncclAllReduce", [=](gpu& g) {
+          return nccl_in_use().ncclAllReduce(in, out, elements, type, op, over, g.stream());
         });
       case collective::reduce_scatter:
-        return to_do.call([=](gpu& g) {
-          settle(ranks, nccl_in_use().ncclReduceScatter(in, out, elements / count, type, op, over, g.stream()), over,
-                 "ncclReduceScatter");
+        return add("ncclReduceScatter", [=](gpu& g) {
+          return nccl_in_use().ncclReduceScatter(in, out, elements / count, type, op, over, g.stream());
         });
       case collective::all_gather:
-        return to_do.call([=](gpu& g) {
-          settle(ranks, nccl_in_use().ncclAllGather(in, out, elements, type, over, g.stream()), over, "ncclAllGather");
+        return add("ncclAllGather", [=](gpu& g) {
+          return nccl_in_use().ncclAllGather(in, out, elements, type, over, g.stream());
         });
       default: break;
     }
     std::size_t const each = elements / count, bytes = each * bytes_of(call.type);
-    to_do.call([=](gpu& g) {
+    add("ncclGroupEnd", [=](gpu& g) {
       api::nccl const& n = nccl_in_use();
       check(n.ncclGroupStart(), "ncclGroupStart");
       for (std::size_t j = 0; j < count; ++j) {
@@ -122,7 +128,7 @@ class nccl_communicators {
         check(n.ncclSend(in + j * bytes, each, type, peer, over, g.stream()), "ncclSend");
         check(n.ncclRecv(out + j * bytes, each, type, peer, over, g.stream()), "ncclRecv");
       }
-      settle(ranks, n.ncclGroupEnd(), over, "ncclGroupEnd");
+      return n.ncclGroupEnd();
     });
   }
 
@@ -131,6 +137,11 @@ class nccl_communicators {
   static std::set<api::communicator>& open_communicators() {
     static std::set<api::communicator> all;
     return all;
+  }
+  /// How often all of them were aborted.
+  static int& aborts() {
+    static int times = 0;
+    return times;
   }
   static void check(int wrong, char const* call) {
     if (wrong != 0) throw error("R81", {"NCCL says in ", call, ": ", nccl_in_use().ncclGetErrorString(wrong)});
@@ -146,17 +157,19 @@ class nccl_communicators {
     return true;
   }
   /// Waits until a call on a communicator, which does not block, is done; the stream may be used then.
-  static void settle(comm::key_values* ranks, int state, api::communicator over, char const* call) {
+  static void settle(gpu& g, comm::key_values& ranks, int state, api::communicator over, char const* call) {
     if (is_settled(state, call)) return;
-    while_ranks_come(*ranks, call, [&] { return is_settled(state_of(over), call); });
+    while_ranks_come(g, ranks, call, [&] { return is_settled(state_of(over), call); });
   }
   /// Polls until it is so. If that fails, all communicators are aborted, and with them what waits in streams: a rank
-  /// that has failed would never come.
+  /// that has failed would never come. Graphs are freed first, for an abort waits for those that have NCCL's kernels.
   template <class IsSo>
-  static void while_ranks_come(comm::key_values& ranks, std::string_view what, IsSo const& is_so) {
+  static void while_ranks_come(gpu& g, comm::key_values& ranks, std::string_view what, IsSo const& is_so) {
     try {
       ranks.poll(what, is_so);
     } catch (...) {
+      g.free_recorded_steps();
+      ++aborts();
       for (api::communicator c : open_communicators()) nccl_in_use().ncclCommAbort(c);
       open_communicators().clear();
       throw;
@@ -178,6 +191,7 @@ class nccl_communicators {
 
   gpu& gpu_;
   comm::key_values* ranks_;
+  int aborts_before_ = aborts();
   std::map<std::vector<int>, api::communicator> groups_;
 };
 

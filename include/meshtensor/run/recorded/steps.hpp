@@ -134,15 +134,27 @@ class engine<Device> {
       part.then();
     }
   }
+  /// Whether the machine has freed what it had captured.
+  static bool is_freed(auto const& captured) {
+    if constexpr (requires { captured.is_freed; }) return captured.is_freed;
+    else return false;
+  }
   /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
   void give(recorded_part<Device>& part, bool again) {
     if constexpr (capturing_machine<machine>) {
       auto& gpu = Device::machine();
       bool const is_alone = !queueing_machine<machine> || tasks_.parts().size() == 1;
       if (again && is_alone && part.to_do.size() != 0 && part.to_do.size() <= most_captured) {
-        if (part.captured == nullptr) {
+        if (part.captured == nullptr || is_freed(*part.captured)) {
           gpu.begin_recording();
-          program_.play(part.to_do);
+          try {
+            program_.play(part.to_do);
+          } catch (...) {
+            try {
+              gpu.end_recording();  // else the queue would take nothing more
+            } catch (...) {}        // the first failure is the one to tell
+            throw;
+          }
           part.captured = gpu.end_recording();
         }
         return gpu.replay(*part.captured);
