@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the GPU of a process: the first of the machine, that of the rank's number there, or that which
-// MESHTENSOR_CUDA_GPU names.
+// Chooses the GPU of a process: the one that MESHTENSOR_CUDA_GPU names, the one of the rank's number on its machine, or
+// the first.
 #pragma once
 
 #include <charconv>

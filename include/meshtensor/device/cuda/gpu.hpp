@@ -40,7 +40,7 @@ struct function {
 struct launch_shape {
   std::int64_t blocks = 1;
   int threads = 1;
-  std::size_t shared_bytes = 0;  // of a block, of a size that its text does not say
+  std::size_t shared_bytes = 0;  // dynamic shared memory of a block
 };
 
 /// A batch of products of matrices in column-major order, C = op(A)·op(B): rows and columns of C, the summed extent,
@@ -128,8 +128,8 @@ class gpu {
   /// it waits until no graph has kernels of the communicator.
   virtual void free_recorded_steps() {}
 
-  /// What waits in the place of `wait` until the stream is done, if its work may wait for other processes; it throws if
-  /// they do not come.
+  /// Replaces `wait` where work in the stream may wait for other processes: polls until the stream is done, and throws
+  /// if they do not come.
   using watched_wait = std::function<void(function_ref<bool()> is_done)>;
   watched_wait& watch() { return watch_; }
 

@@ -395,7 +395,7 @@ class loaded_gpu final : public gpu {
   api::blas blas_ = nullptr;
   int processors_ = 0, capability_ = 0;
   std::size_t shared_bytes_ = 0;
-  std::map<api::kernel, std::size_t> allowed_;  // bytes of shared memory, where they are more than any kernel may have
+  std::map<api::kernel, std::size_t> allowed_;  // bytes of shared memory, where a kernel has more than 48 KB
   bool is_recording_ = false;
   std::mutex turn_of_steps_;
   std::set<captured*> steps_;  // of all programs, for `free_recorded_steps`

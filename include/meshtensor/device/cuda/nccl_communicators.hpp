@@ -20,9 +20,9 @@ inline comm::key_values*& ranks_of_nccl() {
   return ranks;
 }
 
-/// The communicators of a program. Which collectives it takes depends on what all members of a group know: reductions
-/// in which NaNs have no say, and exchanges of equal parts that lie one behind the other. Sums are added in the order
-/// that NCCL chooses.
+/// The communicators of a program. Whether it takes a collective follows from what all members of a group know: it
+/// takes reductions, but for maxima and minima of floats, whose NaNs NCCL may lose, and exchanges of equal parts that
+/// lie one behind the other. NCCL chooses the order of sums.
 class nccl_communicators {
  public:
   explicit nccl_communicators(gpu& g) : gpu_(g), ranks_(ranks_of_nccl()) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorts the elements of an index by group on the GPU, in their order within each: counts in chunks, adds the counts up,
-// and places each element behind those before it. No two threads meet, so the places are always the same.
+// and places each element behind the earlier ones of its group. No two threads write one place, so the places are the
+// same each time.
 #pragma once
 
 #include "meshtensor/device/cuda/index_text.hpp"

@@ -6,7 +6,7 @@
 namespace meshtensor::cuda {
 
 inline constexpr char const* attention_text = R"text(
-// Rows of one batch and head; AtOnce: elements that are loaded at once; Down: neighbours are elements of a column
+// Rows of one batch and head; AtOnce: elements that are loaded at once; Down: elements of a column lie side by side
 template <class E, int AtOnce, bool Down> struct rows_of {
   static constexpr int at_once = AtOnce;
   static constexpr bool down = Down;
@@ -17,7 +17,7 @@ struct key_mask { const unsigned char* visible; i64 query, key; };
 
 struct attention_sizes { i64 queries, keys, ahead; double scale, least; };
 
-// N rows from `first` on, below `count`, go to shared memory; what there is none of is 0
+// loads the N rows from `first` on into shared memory; rows from `count` on, and padding, are 0
 template <class G, int N, int D, class R>
 __device__ inline void stage(typename G::staged* to, R const& from, i64 first, i64 count) {
   typedef typename G::staged S;
@@ -62,7 +62,7 @@ template <class G, class T> __device__ inline T most_of_row(T x) {
   for (int o = G::across / 2; o > 0; o /= 2) x = greater_of(x, __shfl_xor_sync(0xffffffffu, x, o));
   return x;
 }
-// of the keys from `key` on, how many a query may see, and whether it sees one of them
+// how many of the keys from `key` on a query may see; and whether it sees the key `key + more`
 template <bool Causal> __device__ inline int visible_from(attention_sizes const& s, i64 query, i64 key) {
   constexpr int more_than_a_tile = 1024;
   i64 n = query < s.queries ? s.keys - key : 0;
@@ -128,7 +128,7 @@ __device__ inline void attend(attention_sizes const& s, Q const& q, K const& k, 
   unstage<G, V>(y, sums, by, first, s.queries);
 }
 
-// weights of scores, in place, and what is to be the gradient of scores, in place of the gradient of weights
+// replaces a score by its weight, and the gradient of the weight by that of the score
 template <class G, class T>
 __device__ inline void turn_to_gradients(T& score, T& slope, T factor, T logarithm, T delta, bool there) {
   const T weight = G::weight(score * factor - logarithm);
@@ -136,7 +136,7 @@ __device__ inline void turn_to_gradients(T& score, T& slope, T factor, T logarit
   slope = score * (slope - delta);
 }
 
-// the gradients of a tile of queries; `deltas`: of all of them, the sums of y * dy, are left there
+// the gradients of a tile of queries; it stores the sums of y * dy of each query in `deltas`
 template <class G, int D, int V, bool Causal, bool Masked, class Q, class K, class X, class Y, class L, class DY,
           class DQ>
 __device__ inline void attend_back_to_queries(attention_sizes const& s, Q const& q, K const& k, X const& v,

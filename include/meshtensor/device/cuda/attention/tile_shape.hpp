@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the tiles of attention's kernels: by matrix units or not, and as large as shared memory and registers allow.
+// Chooses the tiles of attention's kernels, and whether matrix units multiply them: as large as shared memory allows.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace meshtensor::cuda {
 enum class attention_use { forward, to_queries, to_keys };
 
 struct tile_shape {
-  int threads = 1, rows = 16, columns = 16;  // of a block's own tile, and of those that it goes through
+  int threads = 1, rows = 16, columns = 16;  // rows of the block's own tile; columns: of the tiles it visits
   std::int64_t bytes = 0;                    // of shared memory
-  bool in_workspace = false;                 // there is not so much: tiles are in the workspace instead
-  std::string text;                          // the type of what multiplies: attention/tiles_text.hpp
+  bool in_workspace = false;                 // tiles do not fit in shared memory, so they are in the workspace
+  std::string text;                          // the type that multiplies tiles: attention/tiles_text.hpp
 
-  /// `down` and `across_all`: of all rows of tiles, and of all columns; tiles are not twice as large as that.
+  /// `down` and `across_all`: all rows and columns that the tiles cover; a tile is less than twice as large.
   static tile_shape of(attention_use use, dtype type, std::int64_t head, std::int64_t value, std::int64_t down,
                        std::int64_t across_all, int threads, gpu const& device) {
     tile_shape s;

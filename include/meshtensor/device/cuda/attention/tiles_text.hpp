@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text: two ways to multiply tiles in shared memory, whose sums stay in registers. `by_units` takes the matrix
-// units of a GPU, by instructions whose layout of registers CUDA documents; `by_fma` takes fused multiply-adds.
+// CUDA text: two ways to multiply tiles in shared memory, with sums in registers. `by_units` uses the matrix units of a
+// GPU, by instructions whose layout of registers CUDA documents; `by_fma` uses fused multiply-adds.
 // why: attention's kernels are written once, for what both have in common: a thread has elements (row(i), column(j)) of
 // a tile of scores and (row(i), place(j)) of a tile of sums, and all threads of a row are neighbours in one warp.
 #pragma once
@@ -54,7 +54,7 @@ template <int Threads, int Rows, int Columns> struct by_units {
   static constexpr int buffer = 0;  // elements
   static_assert(Rows == Threads / 2 && Columns % 16 == 0, "16 rows of a warp, 16 columns at once");
   template <int D> static constexpr int padded = rounded_up(D, 16);
-  template <int D> static constexpr int line = padded<D> + 8;  // elements from row to row: no two in the same banks
+  template <int D> static constexpr int line = padded<D> + 8;  // elements from row to row: 8 rows in different banks
   template <int D> static constexpr int sums = padded<D> / 4;
 
   static __device__ inline int lane() { return (int)threadIdx.x % 32; }
@@ -144,7 +144,7 @@ template <class E, class T, int Threads, int Rows, int Columns> struct by_fma {
   }
   template <int D>
   static __device__ inline void multiply(T (&o)[own_rows][sums<D>], T const (&p)[own_rows][own], const T* y, T* own_p) {
-    __syncwarp();  // what was there has been read
+    __syncwarp();  // all of the warp have read the last tile
 #pragma unroll
     for (int i = 0; i < own_rows; ++i)
 #pragma unroll
