@@ -361,7 +361,7 @@ class Module:
     def attribute(self, kind, a, k):
         if kind == "request":
             return self.requested(a)
-        return {"dim": self.dim, "number": self.number, "name": self.label}.get(kind, str)(a[k])
+        return {"dim": self.dim, "number": self.number, "place": self.number, "name": self.label}.get(kind, str)(a[k])
 
     def requested(self, a):
         rows = []

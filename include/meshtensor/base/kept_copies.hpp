@@ -13,10 +13,13 @@
 
 namespace meshtensor {
 
+class unchanged_blocks;
+
 /// A reader's copy of a part of a block. It is made by the second read since the block changed, so a block that changes
 /// between any two reads is never copied.
 struct kept_copy {
-  bool was_read = false, is_made = false;  // since the block changed
+  bool was_read = false, is_made = false;        // since the block changed
+  unchanged_blocks const* of_program = nullptr;  // the program of its reader has these
   arena memory;
 
   void drop() {
@@ -46,10 +49,11 @@ class kept_copies {
     copies_.push_back(copy);
   }
 
-  std::int64_t bytes() const {
+  /// Of the copies that one program keeps.
+  std::int64_t bytes(unchanged_blocks const& of_program) const {
     std::size_t sum = 0;
     for (std::weak_ptr<kept_copy> const& each : copies_)
-      if (auto const copy = each.lock()) sum += copy->memory.size();
+      if (auto const copy = each.lock(); copy && copy->of_program == &of_program) sum += copy->memory.size();
     return static_cast<std::int64_t>(sum);
   }
 
@@ -71,9 +75,10 @@ class unchanged_blocks {
     auto const after = std::ranges::upper_bound(all_, at, {}, &block::begin);
     return after == all_.begin() || at >= std::prev(after)->end ? nullptr : std::prev(after)->copies;
   }
+  /// Of those that this program keeps.
   std::int64_t bytes_of_copies() const {
     std::int64_t sum = 0;
-    for (block const& each : all_) sum += each.copies->bytes();
+    for (block const& each : all_) sum += each.copies->bytes(*this);
     return sum;
   }
 
@@ -98,7 +103,7 @@ class copies_of_reader {
     std::shared_ptr<kept_copy> const& copy = at(from);
     if (!copy->was_read) {
       of->add(copy);
-      copy->was_read = true;
+      copy->was_read = true, copy->of_program = unchanged;
       return nullptr;
     }
     if (!copy->is_made) {

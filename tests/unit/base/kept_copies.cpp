@@ -38,16 +38,16 @@ TEST_CASE("a copy is made by the second read and lasts until the block changes")
   unchanged.add(other, 100, of_other), unchanged.add(block, 300, copies);
   reader r;
   for (int at : {0, 100, 200}) CHECK(r.read(block + at, &unchanged) == -1);
-  CHECK(copies.bytes() == 0);
+  CHECK(copies.bytes(unchanged) == 0);
   for (int round = 0; round < 3; ++round)
     for (int at : {0, 100, 200}) CHECK(r.read(block + at, &unchanged) == 1 + at / 100);
   for (int at : {200, 0, 100}) CHECK(r.read(block + at, &unchanged) == 1 + at / 100);  // in another order, too
   CHECK(r.filled == 3);
-  CHECK(copies.bytes() == 300);
+  CHECK(copies.bytes(unchanged) == 300);
   CHECK(unchanged.bytes_of_copies() == 300);
 
   copies.drop();
-  CHECK(copies.bytes() == 0);
+  CHECK(copies.bytes(unchanged) == 0);
   block[0] = std::byte{7};
   CHECK(r.read(block, &unchanged) == -1);
   copies.drop();  // no read since then makes two in a row
@@ -57,7 +57,7 @@ TEST_CASE("a copy is made by the second read and lasts until the block changes")
 
   copies.forbid();
   for (int i = 0; i < 3; ++i) CHECK(r.read(block, &unchanged) == -1);
-  CHECK(copies.bytes() == 0);
+  CHECK(copies.bytes(unchanged) == 0);
   CHECK(!copies.is_permitted());
   CHECK(of_other.is_permitted());
 }
@@ -92,12 +92,26 @@ TEST_CASE("a reader that is gone has no copies, and two readers have one each") 
     CHECK(goes.filled == 1);
   }
   stays.read(block, &unchanged), stays.read(block, &unchanged);
-  CHECK(copies.bytes() == 100);
+  CHECK(copies.bytes(unchanged) == 100);
   {
     reader moved = std::move(stays);
     CHECK(moved.read(block, &unchanged) == 0);
     CHECK(moved.filled == 1);
   }
-  CHECK(copies.bytes() == 0);
+  CHECK(copies.bytes(unchanged) == 0);
   copies.drop();
+}
+
+TEST_CASE("a program counts the copies that it keeps, not those of others") {
+  std::byte block[100]{};
+  kept_copies copies;
+  unchanged_blocks of_one, of_two;
+  of_one.add(block, 100, copies), of_two.add(block, 100, copies);
+  reader one, two;
+  for (int i = 0; i < 2; ++i) one.read(block, &of_one);
+  CHECK(of_one.bytes_of_copies() == 100);
+  CHECK(of_two.bytes_of_copies() == 0);
+  for (int i = 0; i < 2; ++i) two.read(block, &of_two);
+  CHECK(of_one.bytes_of_copies() == 100);
+  CHECK(of_two.bytes_of_copies() == 100);
 }

@@ -92,7 +92,7 @@ class block_translator {
   /// A result may have the memory of an operand that no step reads later (kernel_reading::overwrites). Where readers of
   /// plain casts would, the casts stay steps, which read the operand in time.
   void keep_early_read(source operand) {
-    auto const when = [&](int i) { return d_->step(i).phase * 64 + i; };
+    auto const when = [&](int i) { return d_->step(i).phase * 1024 + i; };
     int last = -1, overwritten = std::numeric_limits<int>::max();
     for (int i = 0; i < d_->step_count; ++i)
       for (int a = 0; !plain_[i] && a < d_->arity_of(i); ++a)

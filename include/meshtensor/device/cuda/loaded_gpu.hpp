@@ -248,9 +248,9 @@ class loaded_gpu final : public gpu {
   }
   void free_recorded_steps() override {
     if (std::exchange(is_recording_, false)) {
-      api::graph unfinished = nullptr;
-      driver_.cuStreamEndCapture(stream_, &unfinished);
-      if (unfinished != nullptr) driver_.cuGraphDestroy(unfinished);
+      api::graph broken_off = nullptr;
+      driver_.cuStreamEndCapture(stream_, &broken_off);
+      if (broken_off != nullptr) driver_.cuGraphDestroy(broken_off);
     }
     std::lock_guard const turn(turn_of_steps_);
     for (captured* const c : steps_) c->destroy();

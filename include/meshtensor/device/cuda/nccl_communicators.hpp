@@ -99,24 +99,23 @@ class nccl_communicators {
     auto const add = [&](char const* name, auto const& start) {
       to_do.call([start, over, name, ranks = ranks_, since = aborts_before_](gpu& g) {
         if (aborts() != since)
-          throw error("R21", "NCCL's communicators were aborted when a rank had failed or did not come: start the job "
-                             "again");
+          throw error("R21",
+                      "NCCL's communicators were aborted when a rank had failed or did not come: start the job "
+                      "again");
         settle(g, *ranks, start(g), over, name);
       });
     };
     switch (call.kind) {
       case collective::all_reduce:
-        return add("ncclAllReduce", [=](gpu& g) {
-          return nccl_in_use().ncclAllReduce(in, out, elements, type, op, over, g.stream());
-        });
+        return add("ncclAllReduce",
+                   [=](gpu& g) { return nccl_in_use().ncclAllReduce(in, out, elements, type, op, over, g.stream()); });
       case collective::reduce_scatter:
         return add("ncclReduceScatter", [=](gpu& g) {
           return nccl_in_use().ncclReduceScatter(in, out, elements / count, type, op, over, g.stream());
         });
       case collective::all_gather:
-        return add("ncclAllGather", [=](gpu& g) {
-          return nccl_in_use().ncclAllGather(in, out, elements, type, over, g.stream());
-        });
+        return add("ncclAllGather",
+                   [=](gpu& g) { return nccl_in_use().ncclAllGather(in, out, elements, type, over, g.stream()); });
       default: break;
     }
     std::size_t const each = elements / count, bytes = each * bytes_of(call.type);
