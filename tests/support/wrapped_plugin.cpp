@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PJRT plugin that is another one, the file MESHTENSOR_WRAPPED, but for what hardware of tests lacks: devices with so
-// many bytes of memory as MESHTENSOR_WRAPPED_BYTES says, of which MESHTENSOR_WRAPPED_USED are in use, and a client that
-// is there when as many processes as the option num_nodes says have put a value and got those of the others, but for
-// node MESHTENSOR_WRAPPED_SILENT, which puts none. Then each process has the first of its visible_devices, with the
-// node's number, and programs are compiled for this process alone: they may not communicate.
+// many bytes of memory as MESHTENSOR_WRAPPED_BYTES says, of which MESHTENSOR_WRAPPED_USED are in use, on all but the
+// first MESHTENSOR_WRAPPED_MORE beside them; and a client that is there when as many processes as the option num_nodes
+// says have put a value and got those of the others, but for node MESHTENSOR_WRAPPED_SILENT, which puts none. Then each
+// process has the first of its visible_devices, with the node's number, and programs are compiled for this process
+// alone: they may not communicate.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -32,7 +33,8 @@ std::int64_t number(char const* variable) {
 
 pjrt::failure* memory_of(void* arguments) {
   auto* const a = static_cast<pjrt::device_memory_arguments*>(arguments);
-  a->in_use = number("MESHTENSOR_WRAPPED_USED");
+  static auto const* const first = a->which;  // as it is asked first
+  a->in_use = number("MESHTENSOR_WRAPPED_USED") + (a->which == first ? 0 : number("MESHTENSOR_WRAPPED_MORE"));
   a->limit = {number("MESHTENSOR_WRAPPED_BYTES"), true};
   return nullptr;
 }

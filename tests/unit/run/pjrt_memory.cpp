@@ -3,6 +3,7 @@
 // passes: start-up
 // sanitize: no
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include "meshtensor/device/pjrt/device.hpp"
 #include "meshtensor/meshtensor.hpp"
@@ -21,6 +22,7 @@ namespace {
 inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct in : mt::dim<"in", 1000> {} in;
 inline constexpr struct out : mt::dim<"out", 500> {} out;
+inline constexpr struct halves : mt::axis<"halves", 2> {} halves;
 
 /// 2 MB of parameters, 4 KB of an input for each of the batch.
 struct forward {
@@ -29,6 +31,13 @@ struct forward {
     s.output("z", sum(tanh(y)));
   }
 };
+/// As the sentences name it.
+std::string device_of(int number) {
+  char host[64] = "";
+  REQUIRE(gethostname(host, sizeof host - 1) == 0);
+  REQUIRE(host[0] != '\0');
+  return std::string(host) + " cpu:" + std::to_string(number) + " (cpu)";
+}
 std::string step_with(std::int64_t bytes, std::int64_t texts, bool again = false) {
   setenv("MESHTENSOR_WRAPPED_BYTES", std::to_string(bytes).c_str(), 1);
   setenv("MESHTENSOR_WRAPPED_USED", "1000000", 1);
@@ -64,7 +73,7 @@ TEST_CASE("a step that needs more than a device has is refused before it runs, w
   std::string const large = step_with(6'000'000, 1000);  // 1 MB is in use
   CAPTURE(large);
   CHECK(large.starts_with("meshtensor M11: a step needs "));
-  CHECK(large.find(" of each device, but of device 0 (cpu) 5.0 MB are free: about ") != large.npos);
+  CHECK(large.find(" of each device, but 5.0 MB are free on " + device_of(0) + ": about ") != large.npos);
   CHECK(large.find(" of 'batch' would fit instead of 1000; else shard more dims, or take a smaller model") !=
         large.npos);
   auto const at = large.find("about ");
@@ -73,7 +82,30 @@ TEST_CASE("a step that needs more than a device has is refused before it runs, w
   CHECK((fits > 200 && fits < 900));
   CHECK(step_with(6'000'000, fits) == "");
   std::string const none = step_with(2'040'000, 10);
-  CHECK(none.find(" 1.0 MB are free: shard more dims, or take a smaller model") != none.npos);
+  CHECK(none.find(" 1.0 MB are free on " + device_of(0) + ": shard more dims, or take a smaller model") != none.npos);
+}
+
+TEST_CASE("the device that has too little is named") {
+  std::string const plugin = meshtensor_test::pjrt_plugin();
+  if (plugin.empty()) return;
+  setenv("MESHTENSOR_WRAPPED", plugin.c_str(), 1), setenv("MESHTENSOR_PJRT", MESHTENSOR_WRAPPED_PLUGIN, 1);
+  setenv("MESHTENSOR_WRAPPED_BYTES", "20000000", 1), setenv("MESHTENSOR_WRAPPED_USED", "1000000", 1);
+  mt::job const job = mt::job::in_lockstep();
+  std::vector<float> const x(1000 * 1000, 0.5f);
+  auto const of_two = [&](char const* more_on_second) {
+    setenv("MESHTENSOR_WRAPPED_MORE", more_on_second, 1);
+    return sentence([&] {
+      mt::store weights(job);
+      mt::executable<forward, mt::mesh<halves>, mt::layout<mt::shard<batch, halves>>, mt::pjrt_device> step(
+          weights, batch(1000));
+      step(mt::feed<"x">(x));
+    });
+  };
+  CHECK(of_two("0") == "");
+  std::string const second = of_two("16000000");
+  unsetenv("MESHTENSOR_WRAPPED_MORE");
+  CAPTURE(second);
+  CHECK(second.find(", but 3.0 MB are free on " + device_of(1) + ": about ") != second.npos);
 }
 
 TEST_CASE("arguments that are more than a device has are refused before anything is compiled") {
@@ -81,8 +113,8 @@ TEST_CASE("arguments that are more than a device has are refused before anything
   if (plugin.empty()) return;
   setenv("MESHTENSOR_WRAPPED", plugin.c_str(), 1), setenv("MESHTENSOR_PJRT", MESHTENSOR_WRAPPED_PLUGIN, 1);
   CHECK(step_with(1'900'000, 10) ==
-        "meshtensor M11: the inputs, parameters and state of a step alone need 2.0 MB of each device, but device 0 "
-        "(cpu) has 1.9 MB: take a smaller batch, or shard more dims");
+        "meshtensor M11: the inputs, parameters and state of a step alone need 2.0 MB of each device, but " +
+            device_of(0) + " has 1.9 MB: take a smaller batch, or shard more dims");
   CHECK(step_with(5'000'000, 1000).starts_with("meshtensor M11: the inputs, parameters and state of a step alone "));
   CHECK(step_with(100'000'000, 1000) == "");
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/process.hpp"
 #include "meshtensor/device/pjrt/loaded_program.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -41,19 +42,35 @@ inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& argu
   return dim_id{no_id};
 }
 
+/// `node3 cuda:1 (NVIDIA H100)`: the machine, the device's number among those of all processes, and its kind.
+inline std::string device_text(device_client const& c, std::size_t k) {
+  return std::string(this_process().host) + " " + c.platform() + ":" + std::to_string(c.id(k)) + " (" + c.kind(k) + ")";
+}
+
+/// The bytes that the inputs, parameters and state of a step take on each device.
+inline std::int64_t bytes_of_arguments(module const& m, plan const& p, std::vector<stablehlo_port> const& arguments) {
+  std::int64_t bytes = 0;
+  for (stablehlo_port const& a : arguments)
+    if (a.value != no_id) bytes += p.numbers.local_bytes(m.values[a.value]);
+  return bytes;
+}
+/// Refuses arguments of so many bytes on a device that has `all` in all.
+///
+/// errors  M11
+inline void require_room_for_arguments(std::int64_t bytes, std::int64_t all, std::string const& device) {
+  if (bytes > all)
+    throw error("M11",
+                {"the inputs, parameters and state of a step alone need ", bytes_text(bytes), " of each device, but ",
+                 device, " has ", bytes_text(all), ": take a smaller batch, or shard more dims"});
+}
 /// Refuses a program, before it is compiled, whose arguments alone are more than a device has.
 ///
 /// errors  M11
 inline void require_room_for_arguments(device_client const& c, std::size_t replicas, module const& m, plan const& p,
                                        std::vector<stablehlo_port> const& arguments) {
-  std::int64_t bytes = 0;
-  for (stablehlo_port const& a : arguments)
-    if (a.value != no_id) bytes += p.numbers.local_bytes(m.values[a.value]);
+  std::int64_t const bytes = bytes_of_arguments(m, p, arguments);
   for (std::size_t k = 0; k < std::min(replicas, c.devices().size()); ++k)
-    if (auto const all = c.all_bytes(k); all && bytes > *all)
-      throw error("M11", {"the inputs, parameters and state of a step alone need ", bytes_text(bytes),
-                          " of each device, but device ", k, " (", c.kind(k), ") has ", bytes_text(*all),
-                          ": take a smaller batch, or shard more dims"});
+    if (auto const all = c.all_bytes(k)) require_room_for_arguments(bytes, *all, device_text(c, k));
 }
 
 /// `held`: bytes of the arguments that are on each device already. A plugin that does not tell its memory is taken at
@@ -80,8 +97,8 @@ inline void require_room(loaded_program const& program, module const& m, plan co
         fits = ": about " + std::to_string(most) + " of '" + m.dim_name(d).text() + "' would fit instead of " +
                std::to_string(now);
     }
-    throw error("M11", {"a step needs ", bytes_text(needs), " of each device, but of device ", k, " (", c.kind(k), ") ",
-                        bytes_text(std::max<std::int64_t>(0, *free)), " are free", fits,
+    throw error("M11", {"a step needs ", bytes_text(needs), " of each device, but ",
+                        bytes_text(std::max<std::int64_t>(0, *free)), " are free on ", device_text(c, k), fits,
                         fits.empty() ? ": " : "; else ", "shard more dims, or take a smaller model"});
   }
 }
