@@ -4,10 +4,9 @@
 // ranks: 1 2 4 6
 // needs: mpi
 // timeout: 300
-#include "mpi/counted.hpp"
+#include "mpi/sent_by_compiled_steps.hpp"
 
 #include "meshtensor/job/mpi_runner.hpp"
-#include "mpi/planned_calls.hpp"
 #include "mpi/ranks.hpp"
 #include "support/compiled_steps.hpp"
 
@@ -17,25 +16,8 @@ namespace {
 
 template <class Program, class Mesh, class Layout>
 void check_calls(mt::job const& ranks, std::size_t fed) {
-  using compiled = mt::compiled_step<Program, Mesh, Layout>;
-  constexpr mt::step_constants costs = mt::constants_of<compiled>;
-  mt::store values(ranks);
-  compiled step(values);
-  traffic::sent const planned = traffic::calls_of(step.graph(), step.planned(), step.running().held()[0]);
   std::vector<float> const x = numbers(fed);
-  for (int i = 0; i < 2; ++i) {
-    counted::clear();
-    step(mt::feed<"x">(x));
-    CHECK(counted::calls_made == planned.calls);
-    CHECK(counted::received == planned.received);
-    std::int64_t const mine = counted::all_received();
-    std::int64_t most = 0;
-    PMPI_Allreduce(&mine, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-    CHECK(most <= costs.bytes);
-    if (costs.messages == 0) CHECK(most == 0);
-    if constexpr (std::is_same_v<Program, two_layers>) CHECK(most == costs.bytes);
-  }
-  CHECK((costs.messages == 0) == (ranks.get().size() == 1));
+  traffic::check_calls<mt::compiled_step<Program, Mesh, Layout>>(ranks, [&](auto& step) { step(mt::feed<"x">(x)); });
 }
 
 template <class On>

@@ -16,6 +16,7 @@ namespace mt = meshtensor;
 struct sent {
   std::map<std::string, int> calls;
   std::map<std::string, std::int64_t> received;
+  std::int64_t collectives = 0;  // that these calls carry; joined ones are one
 };
 
 /// Adds the calls that the table gives for one collective of member `me` of `p`, as often as it runs; `at` are the
@@ -27,6 +28,7 @@ inline void add_planned(sent& all, mt::collective_call const& call, int p, int m
                                        {f::ialltoall, "ialltoall"},   {f::ialltoallv, "ialltoallv"},
                                        {f::ibcast, "ibcast"},         {f::igatherv, "igatherv"}};
   mt::comm::mpi_algorithm const form = mt::comm::mpi_algorithm_of(call, p, mt::reductions::ordered);
+  if (form.first != f::none) all.collectives += times;
   if (form.first == f::isend_irecv) {  // one message for each pair that exchanges anything
     auto const between = [&](int from, int to) -> std::int64_t {
       if (call.kind == mt::collective::move)
