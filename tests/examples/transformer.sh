@@ -10,7 +10,7 @@
 #   lost        a rank that throws, or is killed, ends the job
 #   plan        --explain and --dot for meshes that are not here
 #   devices     PROGRAM says what it was not built for; OTHER, built for PJRT plugins, learns on one as on the cpu,
-#               and each goes on from the other's checkpoint: devices PROGRAM OTHER PYTHON
+#               and each goes on from the other's checkpoint, on another mesh, too: devices PROGRAM OTHER PYTHON
 #   errors      one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
@@ -86,11 +86,14 @@ case $part in
       [ $from != cpu ] || to=pjrt:$plugin
       rm -rf kept
       run data=2,model=2 --steps 100 --save kept --every 50 --device "$from" >whole.out
-      rm -r kept/*100*  # as if it had been stopped before
-      run data=2,model=2 --steps 100 --save kept --every 50 --resume --device "$to" >again.out
-      grep -q 'at step 50$' again.out || fail "not resumed from $from: $(cat again.out)"
-      paste <(grep '^held-out' whole.out) <(grep '^held-out' again.out) |
-        awk '{d = $3 - $9; exit !(NF == 12 && d < 2e-4 && d > -2e-4)}' || fail "from $from to $to: $(diff whole.out again.out)"
+      for mesh in data=2,model=2 data=4,model=1; do
+        rm -r kept/*100*  # as if it had been stopped before
+        run "$mesh" --steps 100 --save kept --every 50 --resume --device "$to" >again.out
+        grep -q 'at step 50$' again.out || fail "not resumed from $from on $mesh: $(cat again.out)"
+        paste <(grep '^held-out' whole.out) <(grep '^held-out' again.out) |
+          awk '{d = $3 - $9; exit !(NF == 12 && d < 2e-4 && d > -2e-4)}' ||
+          fail "from $from to $to on $mesh: $(diff whole.out again.out)"
+      done
     done
     ;;
   learns)
