@@ -74,8 +74,8 @@ struct plan_verifier {
   }
 
   // Addresses: the arena, then a range for each variable and input.
-  static constexpr std::int64_t of_variable(int v) { return std::int64_t{v + 1} << 44; }
-  static constexpr std::int64_t of_input(int which) { return (std::int64_t{1} << 58) + (std::int64_t{which} << 44); }
+  static constexpr std::int64_t of_variable(int v) { return (std::int64_t{1} << 60) + (std::int64_t{v} << 44); }
+  static constexpr std::int64_t of_input(int which) { return (std::int64_t{1} << 61) + (std::int64_t{which} << 44); }
 
   constexpr value_id root(value_id v) const { return p.root[v]; }
   constexpr bool is_placed(value_id v, place where) const { return p.where[root(v)] == where; }
