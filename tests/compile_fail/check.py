@@ -39,7 +39,8 @@ def main():
         return f"{source} has no line `// expect: ...` for {kind}"
 
     command = [compiler, *arguments, *flags, "-fsyntax-only", source]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    plain = {**os.environ, "LC_ALL": "C"}  # quotes as in ASCII
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=plain, check=False)
     output = run.stdout.decode("utf-8", "replace")
     print(output)
     if run.returncode == 0:
