@@ -2,6 +2,9 @@
 // The reference device: runs every node by its rule's own plain loops. The oracle for other devices.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
@@ -28,3 +31,5 @@ struct reference_device {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

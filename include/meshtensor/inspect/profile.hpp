@@ -2,6 +2,9 @@
 // Prints where the time of a step went: a table of the slowest operations, with the rate that each reached.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -181,3 +184,5 @@ extern template std::string profile<lazy>(module const&, binding const&, timelin
 #endif
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

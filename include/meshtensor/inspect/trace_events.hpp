@@ -2,6 +2,9 @@
 // Writes the recorded steps of all ranks on one time axis, in the format of chrome://tracing and Perfetto.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -114,3 +117,5 @@ bool write_trace(executable<Args...> const& e, std::string const& path) {
 }
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

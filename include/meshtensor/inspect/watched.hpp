@@ -2,6 +2,9 @@
 // Prints the tensors that a program watches: range, mean and spread of each.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -37,3 +40,5 @@ std::string watched(executable<Args...> const& e) {
 }
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -318,6 +318,13 @@ constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   return fits ? w.how.dilation * (K::rule.value - 1) / 2 : 0;
 }
 
+/// A fault in types of what users call, a convolution or, if `Backward`, a transposed one.
+template <bool Backward, literal Words, class... Facts>
+constexpr auto const& wrong_conv() {
+  if constexpr (Backward) return wrong<joined_words<literal("T01 conv_transposed: "), Words>, Facts...>;
+  else return wrong<joined_words<literal("T01 conv: "), Words>, Facts...>;
+}
+
 /// A convolution forwards or, if `Backward`, from the outputs of its windows to their inputs.
 template <bool Backward, handle X, handle Y, dim_type... D, class... W>
 constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_dims<D...>, W const&... windows) {
@@ -332,17 +339,22 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
                              are_distinct<decltype(kernel_of(windows))...>();
   if constexpr (!alike) static_assert(is_valid<wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
   if constexpr (of_bool<X>) static_assert(is_valid<wrong<"T04 arithmetic on bool: cast the operand", X>>);
-  if constexpr (!has_inputs)
-    static_assert(is_valid<wrong<"T01 conv: the operand lacks a dim over which a window moves", X,
-                                 decltype(moved_over<Backward>(windows))...>>);
+  if constexpr (!has_inputs && !Backward)
+    static_assert(is_valid<wrong_conv<false, "the operand lacks a dim over which a window moves", X,
+                                      decltype(moved_over<false>(windows))...>()>);
+  if constexpr (!has_inputs && Backward)
+    static_assert(is_valid<wrong_conv<true,
+                                      "the operand lacks the output of a window: take the windows of the convolution "
+                                      "that it leads back, window(input, output, kernel)",
+                                      X, decltype(moved_over<true>(windows))...>()>);
   if constexpr (!has_kernels)
     static_assert(
-        is_valid<wrong<"T01 conv: the kernel lacks the dim of a window", Y, decltype(kernel_of(windows))...>>);
+        is_valid<wrong_conv<Backward, "the kernel lacks the dim of a window", Y, decltype(kernel_of(windows))...>()>);
   if constexpr (!gives_outputs)
-    static_assert(is_valid<wrong<"T01 conv: the result lacks a dim that a window gives: name it in mt::to(...)",
-                                 decltype(given_by<Backward>(windows))...>>);
+    static_assert(is_valid<wrong_conv<Backward, "the result lacks a dim that a window gives: name it in mt::to(...)",
+                                      decltype(given_by<Backward>(windows))...>()>);
   if constexpr (!known)
-    static_assert(is_valid<wrong<"T01 conv: no operand has a dim that the result names", X, Y, D...>>);
+    static_assert(is_valid<wrong_conv<Backward, "no operand has a dim that the result names", X, Y, D...>()>);
   if constexpr (!are_apart)
     static_assert(
         is_valid<wrong<"T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",

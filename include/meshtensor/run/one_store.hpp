@@ -3,6 +3,9 @@
 // same initializer in each.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <limits>
 
 #include "meshtensor/run/executable.hpp"
@@ -110,3 +113,5 @@ inline constexpr bool one_store = (is_valid<detail::shared_by<First, Others>> &&
 }();
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // Writes scores over time to event files of TensorBoard.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -124,3 +127,5 @@ class event_file {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // Shows the progress of a long job: one line that is rewritten in a terminal, a line every ten seconds elsewhere.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,3 +79,5 @@ class progress_line {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

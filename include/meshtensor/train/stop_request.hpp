@@ -2,6 +2,9 @@
 // Tells a training to save and exit: on a signal, or when its time is over.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <sys/auxv.h>
 
 #include <csignal>
@@ -168,3 +171,5 @@ class stop_request {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -138,13 +138,16 @@ TEST_CASE("what reaches beyond a dim by extents that are given is refused before
   CHECK(of(std::type_identity<net::cut>(), 5) == "nothing");
   check_says(
       of(std::type_identity<net::cut>(), 4),
-      "S03: a slice of 'batch' (4) from 0 on in steps of 2, as long as 'three' (3), reaches beyond its ends (node ");
+      "S03: a slice of 'batch' (4) from 0 on in steps of 2, as long as 'three' (3), reaches beyond its ends: it needs "
+      "'batch' to be at least 5 (node ");
   CHECK(of(std::type_identity<net::spread>(), 2) == "nothing");
-  check_says(of(std::type_identity<net::spread>(), 3),
-             "S03: 'batch' (3), padded from 3 on to 'five' (5), reaches beyond its ends (node ");
+  check_says(
+      of(std::type_identity<net::spread>(), 3),
+      "S03: 'batch' (3), padded from 3 on to 'five' (5), reaches beyond its ends: let it begin at 2 or earlier (node ");
   CHECK(of(std::type_identity<net::around>(), 2) == "nothing");
   check_says(of(std::type_identity<net::around>(), 1),
-             "S03: a slice of 'batch' (1) from -1 on, as long as 'circular padding of 2' (2), reaches beyond its ends");
+             "S03: a slice of 'batch' (1) from -1 on, as long as 'circular padding of 2' (2), reaches beyond its ends: "
+             "it needs 'batch' to be at least 2 (node ");
   check_says(of(std::type_identity<net::within>(), 4),
              "along 'batch' (4), with stride 1, dilation 1 and padding 0 + 0, has 0 places, but 'three' is 3: make the "
              "kernel smaller, or pad more");

@@ -2,6 +2,9 @@
 // Reads CIFAR-10 and CIFAR-100 in their binary form.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -86,3 +89,5 @@ class cifar_images : public image_set {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

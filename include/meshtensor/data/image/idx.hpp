@@ -2,6 +2,9 @@
 // Reads IDX files: images and labels as MNIST has them.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -85,3 +88,5 @@ class idx_images : public image_set {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

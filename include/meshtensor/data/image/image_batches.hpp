@@ -3,6 +3,9 @@
 // only.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -182,3 +185,5 @@ class image_batches {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

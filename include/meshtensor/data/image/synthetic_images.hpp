@@ -2,6 +2,9 @@
 // Made-up images to try a training with: coloured patches that depend on the class, plus noise.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -57,3 +60,5 @@ class synthetic_images : public image_set {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

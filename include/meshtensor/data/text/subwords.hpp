@@ -2,6 +2,9 @@
 // Encodes text as numbers of subwords, and decodes it, by sentencepiece. Needs the component sentencepiece.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
@@ -120,3 +123,5 @@ class subwords {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // Text as bytes: reads files, holds out a part for evaluation, and cuts the rest into training windows.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -168,3 +171,5 @@ class text_windows {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // A plugin's client: the devices that this process has, alone or beside other processes.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <cstdlib>
 #include <optional>
 #include <vector>
@@ -138,3 +141,5 @@ class device_client {
 };
 
 }  // namespace meshtensor::pjrt
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // TPUs, GPUs and whatever else has a PJRT plugin: the plugin compiles and runs a program whole.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <memory>
 #include <span>
 
@@ -116,3 +119,5 @@ class pjrt_device::whole_program {
 };
 
 }  // namespace meshtensor
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // Finds PJRT plugins: the one that MESHTENSOR_PJRT names, and those that installed Python packages bring.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -103,3 +106,5 @@ inline std::string plugin_to_use() {
 }
 
 }  // namespace meshtensor::pjrt
+
+#pragma GCC diagnostic pop

@@ -97,7 +97,13 @@ constexpr void check_places(module const& m, binding& b) {
              << (is_slice ? ") from " : "), padded from ") << at->first << " on";
     if (at->step != 1) b.report << " in steps of " << at->step;
     b.report << (is_slice ? ", as long as '" : " to '") << m.dim_name(a.to) << "' (" << to
-             << "), reaches beyond its ends";
+             << "), reaches beyond its ends: ";
+    std::int64_t const count = is_slice ? to : from, room = is_slice ? from : to, end = (*at)[count - 1];
+    std::int64_t const least = std::min(at->first, end), most = std::max(at->first, end);
+    if (most - least >= room)
+      b.report << "it needs '" << m.dim_name(is_slice ? a.from : a.to) << "' to be at least " << most - least + 1;
+    else if (least < 0) b.report << "let it begin at " << at->first - least << " or later";
+    else b.report << "let it begin at " << at->first - (most - room + 1) << " or earlier";
     locate(b.report, m, n);
     return;
   }
