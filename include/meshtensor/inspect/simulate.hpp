@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -57,9 +58,11 @@ inline void simulated_runner::network::start(int number, planned_collective cons
   std::int64_t const begin = timeline::now();
   clock_.start(number, now());
   bool const sums = c.call.kind == collective::all_reduce || c.call.kind == collective::reduce_scatter;
-  if (sums && in != out)
-    comm::copy(out, comm::whole(result_bytes_of(c.call, c.with.count, 0)), in, comm::taken(c.call, c.with.count, 0, 0));
-  else if (!sums) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
+  std::int64_t const bytes = result_bytes_of(c.call, c.with.count, 0);
+  if (in == nullptr && out != nullptr)  // a slice of a loop's stack that another processor has
+    std::memset(out, 0, static_cast<std::size_t>(bytes));
+  else if (sums && in != out) comm::copy(out, comm::whole(bytes), in, comm::taken(c.call, c.with.count, 0, 0));
+  else if (!sums && out != nullptr) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
   ahead_ -= timeline::now() - begin;  // copying stands for the network, so it is no time of the processor
 }
 

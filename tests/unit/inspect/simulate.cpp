@@ -142,3 +142,22 @@ TEST_CASE("an axis without a link is named, and a link that carries nothing") {
     CHECK(text.find("'model'") != std::string::npos);
   }
 }
+
+namespace {
+
+struct by_layer : mt::layout<mt::shard<rows, data>, mt::shard<blocks, data>> {};
+
+}  // namespace
+
+TEST_CASE("layers that other processors hold take the time of their way, and no address") {
+  auto const job = mt::simulated({{"data", 1, 1e30}, {"model", 1, 1e30}});
+  mt::store weights(job);
+  mt::executable<step, mesh, by_layer> run(weights, rows(8), data(4), model(1));
+  std::vector<float> const x(64, 0.5F);
+  auto const& modelled = dynamic_cast<mt::simulated_runner const&>(job.get());
+  run(mt::feed<"x">(x));
+  double const once = modelled.communicated();
+  CHECK(once > 10);
+  run(mt::feed<"x">(x));
+  CHECK(modelled.communicated() == doctest::Approx(2 * once));
+}
