@@ -291,7 +291,7 @@ class executable_of {
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    session_->inputs().feed_local(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
+    session_->inputs().feed_local(detail::letters(Label), f.data, f.size);
   }
   template <name Label, class T>
   void take(fed_part_view<Label, T> const& f) {

@@ -2,6 +2,7 @@
 // Arguments of a step, by name: whole arrays, one processor's parts of arrays, numbers.
 #pragma once
 
+#include <cstdint>
 #include <ranges>
 #include <span>
 
@@ -49,21 +50,22 @@ constexpr auto feed(T const& one) {
   return fed_elements<Label, T>{&one, 1};
 }
 
-/// One processor's part of an array, read in place. `size` 0: unknown.
+/// One processor's part of an array, read in place. `size` -1: unknown.
 template <name Label, class T>
 struct fed_part {
   T const* data;
-  std::size_t size;
+  std::int64_t size;
 };
 /// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims. It is read in place,
 /// so it must stay valid until the step is over.
 template <name Label, class T>
 constexpr fed_part<Label, T> feed_local(T const* part) {
-  return {part, 0};
+  return {part, -1};
 }
 template <name Label, std::ranges::contiguous_range R>
 constexpr auto feed_local(R const& r) {
-  return fed_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
+  return fed_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r),
+                                                        static_cast<std::int64_t>(std::ranges::size(r))};
 }
 
 /// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))`: the same with named dims. Memory that is not dense in the

@@ -97,13 +97,13 @@ class fed_inputs {
                           ": feed the whole array"});
     return processors_[0].windows()[value_of(port_of(ports_, label, "R02", "input"))];
   }
-  /// Reads the part of this process's one processor in place; `elements` 0: unknown.
+  /// Reads the part of this process's one processor in place; `elements` -1: unknown.
   ///
   /// errors  those of `local_window`; R11 another number of elements
-  void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
+  void feed_local(std::string_view label, void const* part, std::int64_t elements = -1) {
     std::int64_t const wanted = local_window(label).size();
     port& p = port_of(ports_, label, "R02", "input");
-    if (elements != 0 && elements != wanted)
+    if (elements >= 0 && elements != wanted)
       throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
                           elements, " were fed"});
     external_[0].fed[p.node] = static_cast<std::byte*>(const_cast<void*>(part));
