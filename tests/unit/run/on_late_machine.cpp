@@ -235,3 +235,44 @@ TEST_CASE("check, check_numerics and what is watched work without a look at the 
   x[20] = 0.5f;
   step(mt::feed<"x">(x));
 }
+
+namespace {
+
+inline constexpr struct wide : mt::dim<"wide", 1024> {} wide;
+/// Parameters of 4096 bytes, which the device puts side by side.
+struct neighbours {
+  constexpr void operator()(mt::scope auto s) const {
+    auto y = s.input("x", mt::f32, wide) * s.parameter("first", wide, mt::normal(0.5)) +
+             s.parameter("second", wide, mt::normal(0.5)) * s.parameter("third", wide, mt::normal(0.5));
+    auto loss = mean(y * y);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+struct by_width : mt::layout<mt::shard<wide, two>> {};
+
+}  // namespace
+
+TEST_CASE("values that are side by side in the device's memory are all seen") {
+  late_here here;
+  std::vector<float> const x(1024, 0.5f);
+  mt::check_result const whole = mt::check<neighbours, pair, mt::layout<>, late_device>(mt::feed<"x">(x)),
+                         parts = mt::check<neighbours, pair, by_width, late_device>(mt::feed<"x">(x));
+  CHECK(whole.difference == "");
+  CHECK(parts.difference == "");
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<neighbours, pair, mt::layout<>, late_device> step(weights);
+  step(mt::feed<"x">(x));
+  auto first = weights.get<float>("first");
+  first.data()[1023] = std::nanf("");
+  weights.set("first", first);
+  step.check_numerics();
+  try {
+    step(mt::feed<"x">(x));
+    FAIL("nothing was said");
+  } catch (mt::error const& e) {
+    CHECK(std::string(e.what()).find("the parameter or state 'first'") != std::string::npos);
+    CHECK(std::string(e.what()).find(": 1 of 1024 elements are not finite") != std::string::npos);
+  }
+}

@@ -22,9 +22,10 @@ class host_twins {
   /// A block of the device's memory that may hold values.
   void add(std::byte const* at, std::size_t bytes) {
     for (block const& b : blocks_)
-      if (b.at == at && b.memory.size() * 8 >= bytes) return;
-    std::erase_if(blocks_, [&](block const& b) { return b.bytes().meets(bytes_at(at, std::int64_t(bytes))); });
-    blocks_.push_back({at, std::vector<double>((bytes + 7) / 8 + 1)});
+      if (b.at.begin == at && b.at.end >= at + bytes) return;
+    byte_range const here = bytes_at(at, static_cast<std::int64_t>(bytes));
+    std::erase_if(blocks_, [&](block const& b) { return b.at.meets(here); });
+    blocks_.push_back({here, std::vector<double>((bytes + 7) / 8)});
   }
   /// The processors with operands and results of a node as they are now.
   std::span<rank_context const> of(node const& n, std::span<rank_context const> ranks) {
@@ -40,13 +41,12 @@ class host_twins {
 
  private:
   struct block {
-    std::byte const* at;
+    byte_range at;  // on the device
     std::vector<double> memory;
-    byte_range bytes() const { return bytes_at(at, static_cast<std::int64_t>(memory.size() * 8)); }
   };
   std::byte* twin(std::byte const* p) {
     for (block& b : blocks_)
-      if (b.bytes().begin <= p && p < b.bytes().end) return reinterpret_cast<std::byte*>(b.memory.data()) + (p - b.at);
+      if (b.at.begin <= p && p < b.at.end) return reinterpret_cast<std::byte*>(b.memory.data()) + (p - b.at.begin);
     return nullptr;
   }
   void fetch(view const& v) {
