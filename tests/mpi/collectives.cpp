@@ -178,6 +178,17 @@ TEST_CASE("what cannot be done is refused before anything is sent") {
     return "";
   };
   CHECK(code(call, all) == "R26");
+  call.kind = mt::collective::all_gather, call.join = 0;  // the parts differ, so each has an offset in the result
+  call.joined = 3000000001 * world.size() + 1;
+  call.extent[0] = mt::joined_part(call, world.size(), world.rank()).count;
+  CHECK(code(call, all) == "R26");
+  call.joined = 1500000000ll * world.size() + 1;
+  call.extent[0] = mt::joined_part(call, world.size(), world.rank()).count;
+  CHECK(code(call, all) == "R26");
+  call.kind = mt::collective::reduce, call.join = -1, call.extent[0] = 1100000000ll * world.size();
+  CHECK(code(call, all) == "R26");
+  call.kind = mt::collective::all_reduce;
+  CHECK(code(call, all) == "R23");  // by parts: each is small enough
   call.extent[0] = 30;
   CHECK(code(call, all) == "R23");  // not prepared
   world.prepare(all);

@@ -45,7 +45,7 @@ struct mpi_options {
 /// scope, the job is aborted, or the others are told, because they would wait for ever. Every MPI call in which ranks
 /// wait for each other follows a barrier with a time limit.
 ///
-/// errors  R20 (calls), R22 (waits), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
+/// errors  R20 (calls), R22 (waits), R23 (groups), R25 (MPI), R26 (counts of more than 2^31-1 elements)
 class mpi_world {
  public:
   /// A collective in flight. Its buffers belong to MPI until it is complete.
@@ -140,10 +140,9 @@ class mpi_world {
       if (g.count == 1) reference(call, 1, &in, 0, out);
       return {};
     }
-    bool const by_parts = form.first == comm::mpi_function::ialltoall;
-    if (elements_of(call) / (by_parts ? g.count : 1) > std::numeric_limits<int>::max())
+    if (comm::largest_count(call, g.count, form) > std::numeric_limits<int>::max())
       throw error("R26", {text_of(call), " over ", g.count,
-                          " processes sends more than 2^31-1 elements in one message; shard it further"});
+                          " processes counts more than 2^31-1 elements in one call of MPI; shard it further"});
     comm::group_communicators* const over = find(g);
     if (over == nullptr)
       throw error("R23", {text_of(g), " was not prepared; call prepare for every group on all its ranks first"});

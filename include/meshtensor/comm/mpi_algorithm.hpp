@@ -3,6 +3,7 @@
 // test of traffic read it; it does not depend on MPI.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "meshtensor/comm/strided_slice.hpp"
@@ -134,6 +135,16 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
   }
   form.packed_bytes = form.packs ? aligned(block) : 0;
   return form;
+}
+
+/// The largest count or displacement of the calls, in elements: MPI's have 32 bits. Messages that go one by one count
+/// the elements of the block at most.
+constexpr std::int64_t largest_count(collective_call const& call, int count, mpi_algorithm const& form) {
+  std::int64_t const n = elements_of(call);
+  if (form.counts_bytes == 0) return form.first == mpi_function::ialltoall ? n / count : n;
+  if (call.kind == collective::move) return n;
+  auto const size = static_cast<std::int64_t>(bytes_of(call.type));
+  return std::max({n, elements_of(result_of(call, count, 0)), form.received_bytes / size});
 }
 
 }  // namespace comm
