@@ -83,7 +83,8 @@ class saved_values : public loaded_values {
     if (fits) {
       std::vector<int> const places = places_of(v, s);
       for (std::size_t i = 0; i < places.size(); ++i)
-        fits = fits && places[i] >= 0 && v.dims[i].dim.extent == s.dims[static_cast<std::size_t>(places[i])].extent;
+        fits = fits && places[i] >= 0 && v.dims[i].dim.extent == s.dims[static_cast<std::size_t>(places[i])].extent &&
+               std::ranges::count(places, places[i]) == 1;
     }
     if (!fits) throw error("C08", {what_, " has '", label, "' as ", v.text(), ", but the program has ", s.text()});
     return true;

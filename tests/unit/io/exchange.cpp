@@ -151,6 +151,30 @@ TEST_CASE("a part of it") {
   mt::import_safetensors(other.weights, folder / "m", {.begin_missing = true});
 }
 
+namespace {
+
+inline constexpr struct others : mt::dim<"others", 4> {} others;
+struct square_program {
+  constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.parameter("square", rows, others))); }
+};
+
+}  // namespace
+
+TEST_CASE("a dim that is named twice is refused, though all extents fit") {
+  own_folder const folder;
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<square_program, mesh, by_rows> const step(weights, model(2));
+  mt::export_safetensors(weights, folder / "m");
+  auto const before = weights.get<float>("square");
+  for (char const* both : {"rows", "others"})
+    CHECK(sentence([&] {
+            mt::import_safetensors(weights, folder / "m", {.names = {{"square", "square", {both, both}}}});
+          }).starts_with("meshtensor C08"));
+  mt::import_safetensors(weights, folder / "m", {.names = {{"square", "square", {"rows", "others"}}}});
+  CHECK(weights.get<float>("square") == before);
+}
+
 TEST_CASE("what does not fit") {
   own_folder const folder;
   held one(2);
