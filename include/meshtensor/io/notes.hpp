@@ -42,7 +42,7 @@ class notes {
 
   void set(entry e) { all_[std::move(e.label)] = std::move(e.what); }
   bool has(std::string const& label) const { return all_.contains(label); }
-  /// errors  C11 there is no such note, or it is of another kind
+  /// errors  C11 there is no such note, it is of another kind, or a whole number that a T has no room for
   template <class T>
   T get(std::string const& label) const {
     static_assert(std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>,
@@ -61,6 +61,9 @@ class notes {
       throw error("C11",
                   {"the note '", label, "' is ", kinds[found->second.index()], ", not ", kinds[note(kept{}).index()]});
     }
+    if constexpr (std::integral<T>)
+      if (static_cast<kept>(static_cast<T>(*held)) != *held)
+        throw error("C11", {"the note '", label, "' is ", *held, ", which has no room in ", 8 * sizeof(T), " bits"});
     return static_cast<T>(*held);
   }
 

@@ -147,6 +147,12 @@ TEST_CASE("notes are read as they were written") {
     CHECK(why(bad, [](auto& reader) { mt::io::read_notes(reader); }) != "");
   CHECK(sentence([&] { all.get<int>("hole"); }) == "meshtensor C11: there is no note 'hole'; did you mean 'whole'?");
   CHECK(sentence([&] { all.get<int>("text"); }) == "meshtensor C11: the note 'text' is a text, not a whole number");
+  mt::notes const large{{"count", std::int64_t{5'000'000'000}}, {"seed", ~std::uint64_t{0}}, {"less", -1}};
+  CHECK(large.get<std::int64_t>("count") == 5'000'000'000);
+  CHECK(large.get<std::uint64_t>("seed") == ~std::uint64_t{0});
+  CHECK(sentence([&] { large.get<int>("count"); }) ==
+        "meshtensor C11: the note 'count' is 5000000000, which has no room in 32 bits");
+  CHECK(sentence([&] { large.get<std::uint32_t>("less"); }).starts_with("meshtensor C11: the note 'less' is -1"));
   CHECK(sentence([&] { all.get<double>("whole"); }) ==
         "meshtensor C11: the note 'whole' is a whole number, not a float");
   CHECK(sentence([] { mt::io::text_of({{"\xff", 1}}); }).starts_with("meshtensor C01"));
