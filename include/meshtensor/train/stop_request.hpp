@@ -28,8 +28,8 @@ namespace detail {
 
 /// State shared with the signal handler, which may do nothing but set it.
 struct signals_seen {
-  std::atomic<int> number = 0;       // the first signal; 0: none yet
-  std::atomic<std::int64_t> at = 0;  // its time, in nanoseconds
+  std::atomic<std::int64_t> at = 0;  // the time of the first signal, in nanoseconds; 0: none yet
+  std::atomic<int> number = 0;       // which one it is, set after its time
   std::atomic<int> listeners = 0;    // live stop requests
   static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 };
@@ -46,12 +46,12 @@ inline void note_signal(int number) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   std::int64_t const at = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-  int none = 0;
-  if (seen.number.compare_exchange_strong(none, number)) {
-    seen.at = at;
+  std::int64_t first = 0;
+  if (seen.at.compare_exchange_strong(first, at)) {
+    seen.number = number;
     return;
   }
-  if (number == SIGUSR1 || at - seen.at < one_request) return;
+  if (number == SIGUSR1 || at - first < one_request) return;
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -119,7 +119,7 @@ class stop_request {
       throw error("R33", {"a program cannot leave after ", std::to_string(seconds_),
                           " seconds: give a number of seconds that is not negative; 0: no limit"});
     detail::signals_seen& seen = detail::seen_signals();
-    if (seen.listeners++ == 0) seen.number = 0;
+    if (seen.listeners++ == 0) seen.number = 0, seen.at = 0;
     struct sigaction here{};
     here.sa_handler = &detail::note_signal;
     here.sa_flags = SA_RESTART | SA_ONSTACK;
