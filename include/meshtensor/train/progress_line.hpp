@@ -25,7 +25,7 @@ inline double seconds_now() {
 
 /// `0:07`, `12:31`, `1:02:31`
 inline std::string clock_text(double seconds) {
-  auto const s = static_cast<std::int64_t>(std::min(std::max(seconds, 0.0), 1e15) + 0.5);
+  auto const s = static_cast<std::int64_t>(std::min(std::max(0.0, seconds), 1e15) + 0.5);
   return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }

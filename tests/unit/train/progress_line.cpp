@@ -37,6 +37,7 @@ TEST_CASE("the words") {
   CHECK(mt::clock_text(3600) == "1:00:00");
   CHECK(mt::clock_text(100 * 3600 + 61) == "100:01:01");
   CHECK(mt::clock_text(-1) == "0:00");
+  CHECK(mt::clock_text(std::numeric_limits<double>::quiet_NaN()) == "0:00");
   CHECK(mt::clock_text(std::numeric_limits<double>::infinity()).size() > 10);
 }
 
