@@ -51,7 +51,7 @@ inline bool same_collective(collective_call const& a, collective_call const& b) 
   return a.kind == b.kind && a.type == b.type && a.dims == b.dims && (!reduces(a.kind) || a.op == b.op) &&
          (!splits(a.kind) || (a.split == b.split && a.split_grain == b.split_grain)) &&
          (!joins(a.kind) || (a.join == b.join && a.joined == b.joined && a.join_grain == b.join_grain)) &&
-         (a.kind != collective::broadcast || a.root == b.root) &&
+         (!has_root(a.kind) || a.root == b.root) &&
          (a.kind != collective::move || (a.at == b.at && *a.moves == *b.moves));
 }
 
