@@ -76,8 +76,9 @@ class profiler : node_words {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       line const& l = lines[i];
       if (i < shown)
-        t.add({" " + milliseconds(l.time), " " + percent(l.time / step), " " + std::to_string(l.calls / t_.steps()),
-               " " + rate(l), " " + share_of_best(l), l.what, l.where});
+        t.add({" " + milliseconds(l.time), " " + percent(l.time / step),
+               " " + std::to_string(l.calls / std::max<std::int64_t>(1, t_.steps())), " " + rate(l),
+               " " + share_of_best(l), l.what, l.where});
       else rest += l.time;
     }
     if (lines.size() > shown)
