@@ -3,9 +3,6 @@
 // devices, execution.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/name.hpp"
 
@@ -38,5 +35,3 @@
 #include "meshtensor/run/compiled_step.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/one_store.hpp"
-
-#pragma GCC diagnostic pop

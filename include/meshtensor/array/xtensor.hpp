@@ -3,9 +3,6 @@
 // this includes it; the rest of the library does not read xtensor, which takes a compiler half a second.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -55,5 +52,3 @@ struct xtensor_of<T, lazy> {
 };
 
 }  // namespace meshtensor::detail
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // CPU cores of this machine: those that a thread may run on, and their division among the ranks of a job.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <sched.h>
 
 #include <algorithm>
@@ -103,5 +100,3 @@ inline core_set own_cores(std::span<core_set const> of_ranks, std::size_t self) 
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

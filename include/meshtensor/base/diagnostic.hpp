@@ -3,9 +3,6 @@
 // time; docs/errors.md has a section for each code.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -135,5 +132,3 @@ inline std::string error::joined(std::initializer_list<phrase> sentence) {
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
-
-#pragma GCC diagnostic pop

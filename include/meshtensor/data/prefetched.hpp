@@ -2,9 +2,6 @@
 // Prepares the data of the next steps on threads while a step runs. The number of threads does not change the data.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -97,5 +94,3 @@ class prefetched {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // The default device for an executable: the fastest that this build has.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
 #  include "meshtensor/device/cpu/device.hpp"
 #endif
@@ -19,5 +16,3 @@ using default_device = reference_device;
 #endif
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

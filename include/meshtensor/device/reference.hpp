@@ -2,9 +2,6 @@
 // The reference device: runs every node by its rule's own plain loops. The oracle for other devices.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
@@ -31,5 +28,3 @@ struct reference_device {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

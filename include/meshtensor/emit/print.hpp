@@ -8,9 +8,6 @@
 // Logs, golden tests and documentation use the same text, so it holds nothing that differs between machines.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <string>
 
 #include "meshtensor/graph/module.hpp"
@@ -30,5 +27,3 @@ extern template std::string text_of<lazy>(module const&);
 #if !MESHTENSOR_COMPILED
 #  include "meshtensor/emit/printer.hpp"
 #endif
-
-#pragma GCC diagnostic pop

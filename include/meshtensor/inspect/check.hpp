@@ -3,9 +3,6 @@
 // value.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <functional>
 #include <memory>
 #include <span>
@@ -119,5 +116,3 @@ check_result check(Given const&... given) {
 #if !MESHTENSOR_COMPILED
 #  include "meshtensor/inspect/checker.hpp"
 #endif
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Prints the plan of an executable, and draws which rank holds which elements; also for a larger mesh than the job has.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <string>
 #include <vector>
 
@@ -94,5 +91,3 @@ std::string instructions(Planned const& step) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -3,9 +3,6 @@
 // kernel or allocating the plan's memory.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -166,5 +163,3 @@ predicted_step predict(Planned const& step, std::vector<link> links, rates const
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Prints where the time of a step went: a table of the slowest operations, with the rate that each reached.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -185,5 +182,3 @@ extern template std::string profile<lazy>(module const&, binding const&, timelin
 #endif
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

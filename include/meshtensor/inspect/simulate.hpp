@@ -2,9 +2,6 @@
 // Predicts how a program scales: runs one rank of a large mesh, with a model of the network in the place of the others.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -75,5 +72,3 @@ inline void simulated_runner::network::start(int number, planned_collective cons
 inline job simulated(std::vector<link> links) { return job(std::make_unique<simulated_runner>(std::move(links))); }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Writes the recorded steps of all ranks on one time axis, in the format of chrome://tracing and Perfetto.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -117,5 +114,3 @@ bool write_trace(executable<Args...> const& e, std::string const& path) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

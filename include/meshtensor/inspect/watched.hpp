@@ -2,9 +2,6 @@
 // Prints the tensors that a program watches: range, mean and spread of each.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,5 +37,3 @@ std::string watched(executable<Args...> const& e) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,11 +2,6 @@
 // Includes the public headers of this folder: checkpoints, and files shared with other libraries.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/io/checkpoints.hpp"
 #include "meshtensor/io/export.hpp"
 #include "meshtensor/io/import.hpp"
-
-#pragma GCC diagnostic pop

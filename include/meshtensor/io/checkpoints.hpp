@@ -2,9 +2,6 @@
 // Saves checkpoints, in the background of a training or at once.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
@@ -118,5 +115,3 @@ std::string save(store& weights, std::filesystem::path const& folder, notes more
 #if !MESHTENSOR_COMPILED_IO
 #  include "meshtensor/io/checkpoint/writer.hpp"
 #endif
-
-#pragma GCC diagnostic pop

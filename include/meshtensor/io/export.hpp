@@ -2,9 +2,6 @@
 // Exports the values of a store to one safetensors file, for PyTorch and others.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -38,5 +35,3 @@ void export_safetensors(store& weights, std::filesystem::path const& file, expor
 #if !MESHTENSOR_COMPILED_IO
 #  include "meshtensor/io/exporting.hpp"
 #endif
-
-#pragma GCC diagnostic pop

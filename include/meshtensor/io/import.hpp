@@ -2,9 +2,6 @@
 // Imports values of a store from a safetensors file, such as PyTorch writes.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -42,5 +39,3 @@ loaded import_safetensors(store& weights, std::filesystem::path const& file, imp
 #if !MESHTENSOR_COMPILED_IO
 #  include "meshtensor/io/importing.hpp"
 #endif
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Maps names and dims of a store's values to those in a file.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,5 +40,3 @@ inline std::string dims_key(std::string const& tensor) { return "dims:" + tensor
 }  // namespace io
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Makes the processes of a job agree on what each measures for itself: a clock, the load of a machine, a full disk.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
@@ -106,5 +103,3 @@ class all_or_throw {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // The job that a program runs in: the MPI ranks that a launcher started, or threads of this process.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -116,5 +113,3 @@ struct fmt::formatter<A> : fmt::formatter<std::string_view> {
 #if !MESHTENSOR_COMPILED
 #  include "meshtensor/job/started_runner.hpp"
 #endif
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Frame of a main function: makes the job, runs the program, and ends all processes on an error.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <chrono>
 #include <exception>
 #include <string>
@@ -56,5 +53,3 @@ int run_main(int argc, char** argv, Program&& program) {
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
-
-#pragma GCC diagnostic pop

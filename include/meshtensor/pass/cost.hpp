@@ -4,9 +4,6 @@
 // why: a layout is chosen by its communication; a test or a static_assert can state it.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/op/detail/exchange_rows_rule.hpp"
 #include "meshtensor/pass/bind/known_number.hpp"
@@ -273,5 +270,3 @@ inline constexpr plan const& plan_at = []() -> plan const& {
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
-
-#pragma GCC diagnostic pop

@@ -4,9 +4,6 @@
 // bind, plan_memory and the checks of plans.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/pass/device_capabilities.hpp"
 #include "meshtensor/pass/differentiate.hpp"
@@ -75,5 +72,3 @@ constexpr int passes_of(pass_input input) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // An executable: a program with a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <atomic>
 #include <memory>
 #include <string>
@@ -326,5 +323,3 @@ class executable_of {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Measures the memory of a process that runs a plan: that of the plan, and the rest.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdint>
 #include <new>
 
@@ -44,5 +41,3 @@ inline void within_memory(plan const& p, function_ref<void()> work) {
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
-
-#pragma GCC diagnostic pop

@@ -3,9 +3,6 @@
 // same initializer in each.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <limits>
 
 #include "meshtensor/run/executable.hpp"
@@ -113,5 +110,3 @@ inline constexpr bool one_store = (is_valid<detail::shared_by<First, Others>> &&
 }();
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // The store: holds parameters and state, which outlive a step, once and by name; executables borrow them.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -448,5 +445,3 @@ inline std::string text_of(store const& s) {
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Writes scores over time to event files of TensorBoard.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -127,5 +124,3 @@ class event_file {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

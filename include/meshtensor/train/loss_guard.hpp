@@ -2,9 +2,6 @@
 // Detects a training that has gone wrong: a loss that is infinite, NaN, or far above those before it.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -91,5 +88,3 @@ class loss_guard {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

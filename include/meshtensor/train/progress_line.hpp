@@ -2,9 +2,6 @@
 // Shows the progress of a long job: one line that is rewritten in a terminal, a line every ten seconds elsewhere.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,5 +76,3 @@ class progress_line {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

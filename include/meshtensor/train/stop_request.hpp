@@ -2,9 +2,6 @@
 // Tells a training to save and exit: on a signal, or when its time is over.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <sys/auxv.h>
 
 #include <csignal>
@@ -171,5 +168,3 @@ class stop_request {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

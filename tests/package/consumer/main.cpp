@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <vector>
 
+inline constexpr int rows = 1, x = 2, n = 3, count = 4;  // global names, which locals of the library have, too
+
 #include <meshtensor/meshtensor.hpp>
 
 #if __cplusplus < 202002L

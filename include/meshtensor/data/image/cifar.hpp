@@ -2,9 +2,6 @@
 // Reads CIFAR-10 and CIFAR-100 in their binary form.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -89,5 +86,3 @@ class cifar_images : public image_set {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

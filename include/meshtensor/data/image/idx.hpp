@@ -2,9 +2,6 @@
 // Reads IDX files: images and labels as MNIST has them.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -88,5 +85,3 @@ class idx_images : public image_set {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

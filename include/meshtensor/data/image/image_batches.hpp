@@ -3,9 +3,6 @@
 // only.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -185,5 +182,3 @@ class image_batches {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // A folder of images by class, as ImageNet has it: FOLDER/CLASS/FILE, or the same in tar files.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -160,5 +157,3 @@ class image_folder : public image_set {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // A range of a set of images, used as a set: splits data that comes without a validation part.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/data/image/image_set.hpp"
 
 namespace meshtensor {
@@ -32,5 +29,3 @@ class image_range : public image_set {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Batches of images one after the other, made by threads while a step runs, from any place on.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdint>
 #include <optional>
 
@@ -58,5 +55,3 @@ class image_stream {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Made-up images to try a training with: coloured patches that depend on the class, plus noise.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <array>
 #include <cstdint>
 #include <string>
@@ -60,5 +57,3 @@ class synthetic_images : public image_set {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // The bigram model of a text, a baseline for language models: the probability of a byte given the one before.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -48,5 +45,3 @@ inline double bigram_loss(byte_pairs const& learnt, byte_pairs const& asked) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // BLEU: scores translations by the n-grams of up to four words that they share with human ones.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -117,5 +114,3 @@ inline std::string text_of(bleu_score const& s) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -3,9 +3,6 @@
 // component sentencepiece.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <sentencepiece_trainer.h>
 
 #include <bit>
@@ -108,5 +105,3 @@ inline subwords cached_subwords(std::filesystem::path const& folder, text_list a
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

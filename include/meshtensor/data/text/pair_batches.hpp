@@ -2,9 +2,6 @@
 // Batches of sentence pairs with the extents of their buckets, in an order that depends on seed and number only.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -140,5 +137,3 @@ class pair_batches {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Aligned texts: sentences and their translations, line by line, in two files for each part of a folder.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -96,5 +93,3 @@ class pair_folder {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Samples the text that a model writes, and shows it in a terminal.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,5 +42,3 @@ inline std::string shown(std::span<std::uint8_t const> bytes) {
 }
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

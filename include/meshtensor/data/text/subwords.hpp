@@ -2,9 +2,6 @@
 // Encodes text as numbers of subwords, and decodes it, by sentencepiece. Needs the component sentencepiece.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
@@ -123,5 +120,3 @@ class subwords {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Text as bytes: reads files, holds out a part for evaluation, and cuts the rest into training windows.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -171,5 +168,3 @@ class text_windows {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Sentences as tokens: whole numbers below the size of a vocabulary.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -50,5 +47,3 @@ class token_pairs {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

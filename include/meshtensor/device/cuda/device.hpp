@@ -2,9 +2,6 @@
 // NVIDIA GPUs: kernels are made at start-up from a program's fused blocks, and a step is recorded once and replayed.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include "meshtensor/device/cpu/fill.hpp"
 #include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/device/cuda/program_kernels.hpp"
@@ -67,5 +64,3 @@ struct cuda_device_without_attention : cuda_device {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

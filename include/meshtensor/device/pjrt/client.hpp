@@ -2,9 +2,6 @@
 // A plugin's client: the devices that this process has, alone or beside other processes.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <cstdlib>
 #include <optional>
 #include <vector>
@@ -141,5 +138,3 @@ class device_client {
 };
 
 }  // namespace meshtensor::pjrt
-
-#pragma GCC diagnostic pop

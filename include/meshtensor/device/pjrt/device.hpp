@@ -2,9 +2,6 @@
 // TPUs, GPUs and whatever else has a PJRT plugin: the plugin compiles and runs a program whole.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <memory>
 #include <span>
 
@@ -119,5 +116,3 @@ class pjrt_device::whole_program {
 };
 
 }  // namespace meshtensor
-
-#pragma GCC diagnostic pop

@@ -2,9 +2,6 @@
 // Finds PJRT plugins: the one that MESHTENSOR_PJRT names, and those that installed Python packages bring.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -106,5 +103,3 @@ inline std::string plugin_to_use() {
 }
 
 }  // namespace meshtensor::pjrt
-
-#pragma GCC diagnostic pop

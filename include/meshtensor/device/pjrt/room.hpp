@@ -2,9 +2,6 @@
 // Compares the memory that a step needs with what the devices have free, before the first step.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // global names of those who include it
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -107,5 +104,3 @@ inline void require_room(loaded_program const& program, module const& m, plan co
 }
 
 }  // namespace meshtensor::pjrt
-
-#pragma GCC diagnostic pop
