@@ -53,7 +53,7 @@ std::string outcome(mt::session<mt::cpu_device>& run, subject const& s, mt::bloc
 /// Some layouts, drawn at random, of a graph on a mesh: what every processor gives is what the oracle gives.
 void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mesh,
                  std::vector<mt::dim_extent> const& extents, int count, rng& c, counts& seen) {
-  auto const dims = dims_of(traced);
+  auto const dims = dims_for_layouts(traced);
   for (int i = 0; i < count; ++i) {
     auto const rules = meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c);
     auto const laid = mt::on_heap([&] { return mt::partition(s.graph(), mesh, rules); });

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates graphs at random: functions, products, reductions, movement, lookup, loops, composites and state, with
-// values that stay exact in f64.
+// Generates graphs at random: any operations, loops, composites and state, with values that stay exact in f64.
 #pragma once
 
-#include "meshtensor/op/random.hpp"
-#include "property/graph.hpp"
+#include "property/fuzzer/places.hpp"
 
 namespace property {
 
-/// The purpose of a graph. `values`: all stay exact, |value| < 2^bits and a multiple of 2^-fraction, so that the order
-/// of sums does not matter. `gradients`: outputs the gradient of a loss, too. `derivatives`: the same, without
-/// operations for which finite differences see more than the gradient.
-enum class purpose { values, gradients, derivatives };
-
 /// Generates one graph.
-class graph_fuzzer {
+class graph_fuzzer : public fuzzer_places {
  public:
-  explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values)
-      : c_{seed}, differentiates_(p != purpose::values), stops_(p != purpose::derivatives) {
-    for (char const* label : {"a", "b", "c", "d"}) g.dim(label);
-    g.same("e", "a"), g.same("f", "b");
-    g.product("m", "a", "b"), g.sum("s", "a", "e");
+  explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values) : fuzzer_places(seed, p) {
     for (char const* label : {"x", "y", "z"}) inputs_.push_back(g.input(label, f64, some_dims(1 + c_.below(3))));
+    if (c_.one_in(2)) inputs_.push_back(g.input("kernel", f64, kernel_dims()));
     for (mt::value_id x : inputs_) know(x, 2, 0);
     for (char const* label : {"i", "j"}) indices_.push_back(g.input(label, mt::dtype::i32, some_dims(c_.below(3))));
     if (c_.one_in(2)) declare_state();
@@ -29,40 +19,9 @@ class graph_fuzzer {
     finish();
   }
 
-  graph g;
   std::vector<std::string> gradients;  // names of the outputs with the gradients of the loss by x, y, z
 
  private:
-  static constexpr auto f64 = mt::dtype::f64;
-  struct known {
-    mt::value_id value;
-    int bits, fraction;
-  };
-
-  // ---- dims and values ----
-
-  mt::shape const& dims(mt::value_id v) const { return g.b.m.values[v].dims; }
-  std::string dim_text(int d) const { return g.b.m.dim_name(d).text(); }
-  int named(char const* label) const {
-    for (int d = 0; d < g.b.m.dim_count; ++d)
-      if (g.b.m.dim_name(d) == mt::name::of(label)) return d;
-    return -1;
-  }
-  mt::shape some_dims(int count) {
-    mt::shape s{};
-    while (s.count < count)
-      if (int const d = named(std::string(1, "abcd"[c_.below(4)]).c_str()); !s.has(d) && !hidden_.has(d)) s.add(d);
-    return s;
-  }
-  bool is_hidden(mt::shape const& s) const { return mt::without(s, hidden_).count != s.count; }
-  known any() { return pool_[static_cast<std::size_t>(c_.below(static_cast<int>(pool_.size())))]; }
-  void know(mt::value_id v, int bits, int fraction) {
-    if (dims(v).count > 4) return;  // more would be too large on eight processors
-    if (bits + fraction > (differentiates_ ? 14 : 40)) v = tamed(v), bits = 2, fraction = 0;
-    pool_.push_back({v, bits, fraction});
-    if (c_.one_in(3)) g.at(c_.one_in(2) ? "op" : "other");
-  }
-
   // ---- operations ----
 
   void operations(int count, int depth) {
@@ -70,7 +29,7 @@ class graph_fuzzer {
   }
   void operation(int depth) {
     known const x = any(), y = any();
-    switch (c_.below(depth < 2 ? 20 : 17)) {
+    switch (c_.below(depth < 2 ? 29 : 25)) {
       case 0: return unary(x);
       case 1:
       case 2:
@@ -87,142 +46,23 @@ class graph_fuzzer {
       case 9: return spread(x);
       case 10: return renamed(x);
       case 11: return reshaped(x);
-      case 12: return part(x, y);
+      case 12: return part(x);
       case 13: return lookup(x);
       case 14: return made();
       case 15: return scaled(x);
       case 16: return greatest(x);
-      case 17: return !stops_ || c_.one_in(2) ? composite(depth) : closed_composite();
+      case 17:
+      case 18: return along(x);
+      case 19: return ordered(x);
+      case 20: return stacked(x);
+      case 21: return stepped(x);
+      case 22: return overwritten(x, y);
+      case 23: return pooled(x);
+      case 24: return convolved(x);
+      case 25: return !stops_ || c_.one_in(2) ? composite(depth) : closed_composite();
       default: return repeat(depth);
     }
   }
-  known any_like(known const& x) {  // any value with no greater bounds
-    for (int i = 0; i < 4; ++i)
-      if (known const y = any(); y.bits <= 12 && y.fraction <= 12) return y;
-    return x;
-  }
-
-  void unary(known const& x) {
-    constexpr mt::function all[] = {mt::function::negate, mt::function::abs,           mt::function::relu,
-                                    mt::function::copy,   mt::function::stop_gradient, mt::function::sign,
-                                    mt::function::floor};
-    mt::function const f = all[c_.below(!stops_ ? 4 : differentiates_ ? 5 : 7)];
-    know(mt::elementwise(g.b, f, x.value), x.bits, f == mt::function::floor ? 0 : x.fraction);
-  }
-  void binary(known const& x, known const& y) {
-    constexpr mt::function all[] = {mt::function::add,      mt::function::add,     mt::function::subtract,
-                                    mt::function::multiply, mt::function::maximum, mt::function::minimum};
-    mt::function const f = all[c_.below(6)];
-    mt::value_id const z = mt::elementwise(g.b, f, x.value, y.value);
-    if (f == mt::function::multiply) know(z, x.bits + y.bits, x.fraction + y.fraction);
-    else know(z, std::max(x.bits, y.bits) + 1, std::max(x.fraction, y.fraction));
-  }
-  void product() {
-    mt::id_list<> operands{};
-    mt::shape all{};
-    int bits = 0, fraction = 0;
-    for (int n = 1 + c_.below(4), i = 0; i < n; ++i) {
-      known const x = any();
-      mt::shape const both = mt::united(all, dims(x.value));
-      if (both.count > 4) continue;
-      all = both, bits += x.bits, fraction += x.fraction;
-      operands.add(x.value);
-    }
-    if (operands.count == 0 || bits + fraction > 36) return;
-    mt::shape to{};
-    for (int i = 0; i < all.count; ++i)
-      if (c_.one_in(2)) to.add(all.at[i]);
-    know(mt::einsum(g.b, operands, shuffled(to)), bits + 4 * (all.count - to.count), fraction);
-  }
-  void reduction(known const& x) {
-    mt::shape along{};
-    for (int i = 0; i < dims(x.value).count; ++i)
-      if (c_.one_in(2)) along.add(dims(x.value).at[i]);
-    if (along.count == 0) return;
-    auto const kind = static_cast<mt::reduction>(1 + c_.below(3));
-    know(mt::reduce(g.b, kind, x.value, along), x.bits + (kind == mt::reduction::sum ? 5 * along.count : 0),
-         x.fraction);
-  }
-  mt::shape shuffled(mt::shape s) {
-    for (int i = s.count; i-- > 1;) std::swap(s.at[i], s.at[c_.below(i + 1)]);
-    return s;
-  }
-  void spread(known const& x) {
-    mt::shape all = dims(x.value);
-    mt::shape const more = some_dims(1);
-    if (!all.has(more.at[0]) && all.count < 3 && c_.one_in(2)) all.add(more.at[0]);
-    all = shuffled(all);
-    if (all.count == dims(x.value).count) know(mt::transpose(g.b, x.value, all), x.bits, x.fraction);
-    else know(mt::broadcast(g.b, x.value, all), x.bits, x.fraction);
-  }
-  void renamed(known const& x) {
-    char const* pairs[][2] = {{"a", "e"}, {"e", "a"}, {"b", "f"}, {"f", "b"}};
-    for (auto const& p : pairs)
-      if (dims(x.value).has(named(p[0])) && !dims(x.value).has(named(p[1])))
-        return know(
-            mt::rename(g.b, x.value, static_cast<mt::dim_id>(named(p[0])), static_cast<mt::dim_id>(named(p[1]))),
-            x.bits, x.fraction);
-  }
-  void reshaped(known const& x) {
-    mt::dim_id const joined = static_cast<mt::dim_id>(named("m"));
-    mt::shape const parts = g.dims("ab");
-    if (dims(x.value).has(joined)) {
-      if (!dims(x.value).has(parts.at[0]) && !dims(x.value).has(parts.at[1]))
-        know(mt::split(g.b, x.value, joined, parts), x.bits, x.fraction);
-    } else if (dims(x.value).includes(parts)) {
-      know(mt::merge(g.b, x.value, parts, joined), x.bits, x.fraction);
-    }
-  }
-  void part(known const& x, known const& y) {
-    mt::dim_id const a = static_cast<mt::dim_id>(named("a")), e = static_cast<mt::dim_id>(named("e")),
-                     s = static_cast<mt::dim_id>(named("s"));
-    mt::shape const &dx = dims(x.value), &dy = dims(y.value);
-    if (dx.has(s) && !dx.has(a))
-      return know(mt::slice(g.b, x.value, s, a, g.b.literal(c_.below(2))), x.bits, x.fraction);
-    if (!dx.has(a) || dx.has(s)) return;
-    if (dy.has(e) && !dy.has(s) && !dy.has(a) && !dx.has(e) && mt::united(dx, dy).count <= 4 && c_.one_in(2))
-      return know(mt::concat(g.b, x.value, a, y.value, e, s), std::max(x.bits, y.bits),
-                  std::max(x.fraction, y.fraction));
-    know(mt::pad(g.b, x.value, a, s, g.b.literal(c_.below(2)), g.b.literal(c_.below(2))), x.bits, x.fraction);
-  }
-  void lookup(known const& x) {
-    if (dims(x.value).count == 0 || indices_.empty()) return;
-    mt::value_id const i = indices_[static_cast<std::size_t>(c_.below(2))];
-    if (is_hidden(dims(i))) return;
-    auto const along = static_cast<mt::dim_id>(dims(x.value).at[c_.below(dims(x.value).count)]);
-    if (c_.one_in(3)) {
-      mt::dim_id const along_c = static_cast<mt::dim_id>(named("c"));
-      if (!dims(x.value).includes(dims(i)) || dims(x.value).has(along_c) || hidden_.has(along_c)) return;
-      mt::shape to{};
-      for (int k = 0; k < dims(x.value).count; ++k)
-        if (!dims(i).has(dims(x.value).at[k]) || c_.one_in(3)) to.add(dims(x.value).at[k]);
-      return know(mt::scatter_add(g.b, x.value, i, along_c, shuffled(to.add(along_c))), x.bits + 10, x.fraction);
-    }
-    if (dims(i).has(along) || mt::united(dims(i), dims(x.value)).count > 4) return;
-    if (c_.one_in(3)) {
-      mt::shape one{};
-      mt::value_id const part = mt::reduce(g.b, mt::reduction::max, x.value, one.add(along));
-      return know(mt::put_rows(g.b, x.value, part, i, along), x.bits, x.fraction);
-    }
-    know(mt::gather(g.b, x.value, i, along), x.bits, x.fraction);
-  }
-  void made() {
-    mt::shape const s = some_dims(1 + c_.below(2));
-    if (c_.one_in(2)) return know(mt::iota(g.b, s.at[0], f64), 6, 0);
-    mt::value_id const u = mt::random(g.b, mt::distribution::uniform, f64, s);
-    know(mt::elementwise(g.b, mt::function::floor, mt::scale(g.b, u, 5)), 3, 0);
-  }
-  void scaled(known const& x) {
-    if (c_.one_in(2)) return know(mt::divide(g.b, x.value, mt::constant(g.b, 2, f64)), x.bits, x.fraction + 1);
-    constexpr double all[] = {1, -1, 3, 0.5};
-    know(mt::scale(g.b, x.value, all[c_.below(4)]), x.bits + 2, x.fraction + 1);
-  }
-  void greatest(known const& x) {
-    if (dims(x.value).count == 0) return;
-    auto const along = static_cast<mt::dim_id>(dims(x.value).at[c_.below(dims(x.value).count)]);
-    know(mt::cast(g.b, mt::argmax(g.b, x.value, along), f64), 6, 0);
-  }
-
   // ---- regions ----
 
   /// Runs f with the current pool, and forgets the values made inside. The gradient of a loop stacks the values inside,
@@ -238,16 +78,6 @@ class graph_fuzzer {
     f();
     pool_ = outer, hidden_ = hidden;
   }
-  /// `v` clamped to [-3, 3], in whole steps where values stay exact: for carries and results of regions.
-  mt::value_id tamed(mt::value_id v) {
-    mt::value_id const whole = differentiates_ ? mt::scale(g.b, v, 0.5) : mt::elementwise(g.b, mt::function::floor, v);
-    mt::value_id const low = mt::elementwise(g.b, mt::function::maximum, whole, mt::constant(g.b, -3, f64));
-    return mt::elementwise(g.b, mt::function::minimum, low, mt::constant(g.b, 3, f64));
-  }
-  mt::value_id maybe_tamed(known const& x) {
-    return x.bits <= 2 && x.fraction == 0 && c_.one_in(2) ? x.value : tamed(x.value);
-  }
-
   void composite(int depth) {
     mt::name_id const label = g.b.intern(mt::name("group"));
     mt::id_list<> operands{}, results{};
@@ -340,6 +170,7 @@ class graph_fuzzer {
         sequences.add(mt::transpose(g.b, tamed(x.value), mt::led_by(over, dims(x.value))));
     if (carries.count + sequences.count == 0) return;
     if (hidden_.has(over)) return;
+    std::vector<known> sums;
     int outputs = 0;
     mt::frame f{};
     mt::shape along{};
@@ -355,6 +186,8 @@ class graph_fuzzer {
       if (pool_.empty()) pool_.push_back({mt::constant(g.b, 1, f64), 1, 0});
       operations(2 + c_.below(4), depth + 1);
       for (int i = 0; i < carries.count; ++i) results.add(g.b.use(next_carry(first, i, dims(carries.at[i]))));
+      if (c_.one_in(3))
+        if (known const x = any(); !dims(x.value).has(over)) results.add(g.b.use(x.value)), sums.push_back(x);
       for (int n = c_.below(3), i = 0; i < n; ++i)
         if (known const x = any(); !dims(x.value).has(over) && dims(x.value).count < 4)
           results.add(g.b.use(maybe_tamed(x))), ++outputs;
@@ -363,13 +196,18 @@ class graph_fuzzer {
     mt::id_list<> operands{};
     operands.add_all(carries), operands.add_all(f.stacked), operands.add_all(f.invariants);
     mt::node_id const n = g.b.add_node(mt::primitive::repeat, 0, operands);
-    mt::loop{over, carries.count, f.stacked.count, 0, c_.one_in(4)}.store(g.b.m.nodes[n]);
+    mt::loop{over, carries.count, f.stacked.count, static_cast<int>(sums.size()), c_.one_in(4)}.store(g.b.m.nodes[n]);
     own(n, f.region);
     mt::id_list<> given{};
     for (int i = 0; i < carries.count; ++i) given.add(g.b.add_result(n, f64, dims(carries.at[i])));
-    for (int i = 0; i < outputs; ++i)
-      given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[carries.count + i]))));
-    for (int i = 0; i < given.count; ++i) know(given.at[i], 2, 0);
+    int const before = carries.count + static_cast<int>(sums.size());
+    for (known const& x : sums) given.add(g.b.add_result(n, f64, dims(x)));
+    for (int i = 0; i < outputs; ++i) given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[before + i]))));
+    for (int i = 0; i < given.count; ++i) {
+      bool const is_sum = i >= carries.count && i < before;
+      known const x = is_sum ? sums[static_cast<std::size_t>(i - carries.count)] : known{mt::no_id, 2, 0};
+      know(given.at[i], x.bits + (is_sum ? 5 : 0), x.fraction);
+    }
   }
   // Another value with the carry's dims, perhaps another carry; else the carry itself, perhaps changed a little.
   mt::value_id next_carry(std::size_t first, int i, mt::shape const& s) {
@@ -418,12 +256,19 @@ class graph_fuzzer {
     }
   }
 
-  rng c_;
-  bool differentiates_, stops_;
-  mt::shape hidden_{};
-  std::vector<mt::value_id> inputs_, indices_;
+  std::vector<mt::value_id> inputs_;
   std::vector<mt::variable_id> state_;
-  std::vector<known> pool_;
 };
+
+/// The dims that a layout may name: those of its values, but not the library's own.
+inline std::vector<mt::name> dims_for_layouts(mt::module const& m) {
+  bool used[mt::max_dims] = {};
+  for (int v = 0; v < m.value_count; ++v)
+    for (int i = 0; i < m.values[v].dims.count; ++i) used[m.values[v].dims.at[i]] = true;
+  std::vector<mt::name> all;
+  for (int d = 0; d < m.dim_count; ++d)
+    if (used[d] && m.dims[d].kind != mt::dim_row::same) all.push_back(m.dim_name(d));
+  return all;
+}
 
 }  // namespace property

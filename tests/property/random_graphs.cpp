@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made at random: loops, composites and state, with functions, products, reductions, movement and lookup between
-// them, under layouts made at random.
+// Graphs made at random: loops, composites and state, with any operations between them, under layouts made at random.
 // timeout: 300
 #include "property/graph_fuzzer.hpp"
+
+#include <set>
 
 using namespace property;
 
@@ -55,7 +56,7 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
     s.fill(fill_kind::integers, c, 0, 0, static_cast<int>(mesh.size()));
     s.expect();
     seen.add(s.expected_outputs());
-    auto const dims = dims_of(a.g.module());
+    auto const dims = dims_for_layouts(a.g.module());
     for (int i = 0; i < 16; ++i)
       s.check_layout(mesh, meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c), t);
   });
@@ -110,4 +111,35 @@ TEST_CASE("gradients are derivatives") {
   MESSAGE(alive << " of " << tried << " gradients are not zero");
   CHECK(off == 0);
   at_least(3000, tried);
+}
+
+TEST_CASE("every operation is among them, in every direction") {
+  std::set<mt::primitive> drawn;
+  std::set<int> pools, convolutions, shifts;
+  int sums = 0, two_windows = 0, three_parts = 0;
+  for (std::uint64_t seed = 3000001; seed < 3000401; ++seed) {
+    graph_fuzzer const a(seed, seed % 2 == 0 ? purpose::values : purpose::gradients);
+    mt::module const& m = a.g.module();
+    for (int i = 0; i < m.node_count; ++i) {
+      mt::node const& n = m.nodes[i];
+      drawn.insert(n.kind);
+      if (n.kind == mt::primitive::pool) pools.insert(n.function);
+      if (n.kind == mt::primitive::conv) convolutions.insert(n.function);
+      if (n.kind == mt::primitive::shift) shifts.insert(n.function);
+      if (n.kind == mt::primitive::repeat) sums += mt::loop::of(n).sums;
+      if (n.kind == mt::primitive::pool) two_windows += mt::pool_attributes::of(n).count == 2;
+      if (n.kind == mt::primitive::concat) three_parts += m.dim_name(mt::concat_attributes::of(n).to) == "t";
+    }
+  }
+  std::set<mt::primitive> const elsewhere = {mt::primitive::grouped_einsum, mt::primitive::exchange_rows,
+                                             mt::primitive::reshard, mt::primitive::extension};
+  for (int i = 0; i < static_cast<int>(mt::primitive::count_); ++i)
+    if (auto const p = static_cast<mt::primitive>(i); mt::is_computed(p) && !elsewhere.contains(p))
+      CHECK_MESSAGE(drawn.contains(p), std::string(mt::text_of(p)));
+  CHECK(pools.size() == 4);  // all but that of gradients alone
+  CHECK(convolutions.size() == 3);
+  CHECK(shifts.size() == 3);
+  CHECK(sums > 0);
+  CHECK(two_windows > 0);
+  CHECK(three_parts > 0);
 }
