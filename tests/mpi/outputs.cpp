@@ -92,3 +92,22 @@ TEST_CASE("two dims over two axes") { run<both>(); }
 TEST_CASE("one dim over two axes") { run<major_data>(); }
 TEST_CASE("one dim over two axes, the other one major") { run<major_model>(); }
 TEST_CASE("parts of two lengths") { run<both>(7); }
+
+TEST_CASE("executables that are gone leave no workspaces behind") {
+  mt::job job(0, nullptr);
+  mt::store weights(job, 3);
+  auto const use = [&] {
+    mt::executable<grow, mesh, both> step(weights, batch(12));
+    std::vector<float> const x(48, 0.5f);
+    static_cast<void>(step(mt::feed<"x">(x)).get<"y">().gather());
+  };
+  auto const workspaces = [&] {
+    std::int64_t bytes = 0;
+    job.get().run(ranks::count(), [&](int, mt::transport& t) { bytes = t.workspace_bytes(); });
+    return bytes;
+  };
+  use();
+  std::int64_t const once = workspaces();
+  for (int i = 0; i < 3; ++i) use();
+  CHECK(workspaces() == once);
+}

@@ -37,16 +37,16 @@ class on_all_ranks {
       return;
     }
     job_.run(job_.size(), [&](int, transport& t) {
-      if (number_ < 0) number_ = t.prepare(all_);
-      t.start(number_, all_, in, out);
-      t.wait(number_);
+      int const number = t.prepare(all_);  // again each time: many live for one call
+      t.start(number, all_, in, out);
+      t.wait(number);
+      t.release(number);
     });
   }
 
  private:
   job_runner& job_;
   planned_collective all_;
-  int number_ = -1;  // of the collective, in the transport
 };
 
 }  // namespace meshtensor

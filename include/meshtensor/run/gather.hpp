@@ -13,7 +13,8 @@
 namespace meshtensor {
 
 /// The all_gathers that turn one processor's block into the whole value on every processor: one for each axis of each
-/// sharded dim, from the minor axis to the major one. Made once, used any number of times.
+/// sharded dim, from the minor axis to the major one. Made once, used any number of times, on one transport, which must
+/// outlive it.
 class gathering {
  public:
   /// `block` is the window that `rank` holds of a value with this layout; `grains` are those of its dims.
@@ -33,11 +34,19 @@ class gathering {
       }
     bytes_ = bytes_of(call);
   }
+  gathering(gathering const&) = delete;
+  gathering& operator=(gathering const&) = delete;
+  /// Gives the workspaces back, unless a collective may still be pending.
+  ~gathering() {
+    if (!under_way_)
+      for (int const number : numbers_) transport_->release(number);
+  }
 
   /// Collective: every processor of the mesh calls it with its own block.
   void run(transport& t, void const* block, void* whole) {
     if (numbers_.empty())
       for (auto const& s : steps_) numbers_.push_back(t.prepare(*s));
+    transport_ = &t, under_way_ = true;
     std::vector<double> from, to;
     void const* in = block;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -52,6 +61,7 @@ class gathering {
       in = from.data();
     }
     if (steps_.empty()) std::memcpy(whole, block, static_cast<std::size_t>(bytes_));
+    under_way_ = false;
   }
 
  private:
@@ -69,6 +79,8 @@ class gathering {
 
   std::vector<std::unique_ptr<planned_collective>> steps_;
   std::vector<int> numbers_;  // of the collectives, in the transport
+  transport* transport_ = nullptr;
+  bool under_way_ = false;
   std::int64_t bytes_ = 0;
 };
 

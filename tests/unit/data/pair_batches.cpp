@@ -161,7 +161,7 @@ TEST_CASE("the parts of ranks are together the batch, for any number of ranks") 
         all.read(k, b, {part, of});
         CHECK(b.bucket == whole.bucket);
         CHECK(b.target_tokens == whole.target_tokens);
-        CHECK(static_cast<std::int64_t>(b.pairs.size()) - buckets[b.bucket].rows / of <= 1);
+        CHECK(static_cast<std::int64_t>(b.pairs.size()) == mt::part_of(buckets[b.bucket].rows, of, part).count);
         together.source.insert(together.source.end(), b.source.begin(), b.source.end());
         together.target.insert(together.target.end(), b.target.begin(), b.target.end());
         together.target_next.insert(together.target_next.end(), b.target_next.begin(), b.target_next.end());

@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/parts.hpp"
 #include "meshtensor/data/epoch_order.hpp"
 #include "meshtensor/data/text/buckets.hpp"
 
 namespace meshtensor {
 
-/// A rank's share of a batch's rows: part `part` of `of` parts of nearly equal size.
+/// A rank's share of a batch's rows: part `part` of `of` parts, as `part_of` cuts them and a layout shards them.
 struct batch_part {
   std::int64_t part = 0, of = 1;
 };
@@ -74,7 +75,8 @@ class pair_batches {
     to.bucket = place, to.target_tokens = 0;
     for (std::int64_t pair : pairs) to.target_tokens += length(pairs_.target(pair));
 
-    std::int64_t const begin = b.rows * mine.part / mine.of, end = b.rows * (mine.part + 1) / mine.of;
+    interval const rows = part_of(b.rows, mine.of, mine.part);
+    std::int64_t const begin = rows.begin, end = rows.begin + rows.count;
     to.source.assign(static_cast<std::size_t>((end - begin) * b.source_length), special_.pad);
     to.target.assign(static_cast<std::size_t>((end - begin) * b.target_length), special_.pad);
     to.target_next.assign(to.target.size(), special_.pad);
