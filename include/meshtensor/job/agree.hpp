@@ -73,6 +73,9 @@ class all_or_throw {
       mine = std::current_exception();
       std::string_view const what(e.what());
       what.copy(said.data(), room);
+    } catch (...) {
+      mine = std::current_exception();
+      std::string_view(unknown_exception).copy(said.data(), room);
     }
     if (said_.is_alone()) {
       if (mine) std::rethrow_exception(mine);
