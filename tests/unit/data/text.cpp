@@ -135,6 +135,8 @@ TEST_CASE("a text that is too short") {
   CHECK_THROWS_WITH_AS(mt::text_windows(counted(329), 32),
                        doctest::Contains("R41: the text has 329 bytes, but windows of 32 need at least 330"),
                        mt::error);
+  for (std::int64_t const length : {0, -1})
+    CHECK_THROWS_WITH_AS(mt::text_windows(counted(329), length), doctest::Contains("R41: windows of "), mt::error);
   mt::text_windows const w(counted(330), 32);
   CHECK(w.held_out_batches(1) == 1);
   mt::text_batch b;

@@ -71,9 +71,10 @@ inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
 inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
                                             std::vector<std::string> const& endings) {
   std::vector<std::filesystem::path> files;
-  std::error_code problem;
+  std::error_code problem, leads_nowhere;
   for (std::filesystem::recursive_directory_iterator i(folder, problem), end; i != end; i.increment(problem))
-    if (i->is_regular_file() && std::find(endings.begin(), endings.end(), i->path().extension()) != endings.end())
+    if (i->is_regular_file(leads_nowhere) &&
+        std::find(endings.begin(), endings.end(), i->path().extension()) != endings.end())
       files.push_back(i->path());
   std::sort(files.begin(), files.end());
   std::vector<std::uint8_t> all;
@@ -91,8 +92,9 @@ struct text_batch {
 /// part is like the rest. Windows never cross between the two.
 class text_windows {
  public:
-  /// errors  R41 the text is too short for windows of this length
+  /// errors  R41 the text is too short for windows of this length, or they have none
   text_windows(std::vector<std::uint8_t> bytes, std::int64_t length) : bytes_(std::move(bytes)), length_(length) {
+    if (length < 1) throw error("R41", {"windows of ", length, " bytes show nothing: a length is at least 1"});
     auto const size = static_cast<std::int64_t>(bytes_.size());
     std::int64_t const block = std::max(std::min<std::int64_t>(4096, size / parts), length + 1);
     if (size < parts * block)
