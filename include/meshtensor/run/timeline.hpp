@@ -35,7 +35,7 @@ class timeline {
     if (spans_.size() < most_spans) spans_.push_back({which, begin, end});
     else ++left_out_;
   }
-  void begin_step(std::int64_t begin) { began_ = begin; }
+  void begin_step(std::int64_t begin) { open_.clear(), began_ = begin; }  // a failed step has left nodes open
   void end_step(std::int64_t end) { ++steps_, step_time_ += end - began_; }
 
   std::int64_t steps() const { return steps_; }

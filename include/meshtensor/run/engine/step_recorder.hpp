@@ -19,7 +19,7 @@ class step_recorder {
   timeline const* recorded() const { return record_.get(); }
   void observe(observer seen, observer before) { observer_ = std::move(seen), before_ = std::move(before); }
   /// Whether somebody asked for single nodes.
-  bool is_on() const { return record_ || observer_; }
+  bool is_on() const { return record_ || observer_ || before_; }
 
   void begin_step(std::int64_t ahead) {
     if (record_) record_->begin_step(timeline::now() + ahead);

@@ -56,13 +56,13 @@ class engine<Device> {
   bool is_under_way() const { return exchange_->is_under_way(); }
   void record(bool on) {
     recorder_.record(on, m_.node_count);
-    step_ = &engine::run_body<-1, true>;
+    choose_step();
   }
   timeline const* recorded() const { return recorder_.recorded(); }
   using observer = step_recorder::observer;
   void observe(observer seen, observer before = {}) {
     recorder_.observe(std::move(seen), std::move(before));
-    step_ = &engine::run_body<-1, true>;
+    choose_step();
   }
   Device& device() { return device_; }
   std::int64_t workspace_bytes() const {
@@ -103,6 +103,7 @@ class engine<Device> {
 
   // `Seen`: whether nodes are recorded or observed.
 
+  void choose_step() { step_ = recorder_.is_on() ? &engine::run_body<-1, true> : &engine::run_body<-1, false>; }
   /// Runs the body of an instruction; -1: the step.
   template <int Begin, bool Seen>
   void run_body() {
