@@ -62,10 +62,10 @@ inline std::byte* window_of(module const& m, node const& n, rank_context const& 
   std::int64_t const first = start_of_window({m, n, &x, &y, p.context});
   return x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type));
 }
-inline void copy_part(node const& n, view const& x, view const& y) {
+/// The offset in `x` of a processor's part `y`, in elements.
+inline std::int64_t begin_of_part(node const& n, view const& x, view const& y) {
   int const along = x.find(collective_attributes::of(n).split);
-  std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
-  copy_by_name(x, first, y, 0, no_id, no_id, y.extent);
+  return (y.origin[along] - x.origin[along]) * x.stride[along];
 }
 
 }  // namespace detail
@@ -96,7 +96,8 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   } else if constexpr (Kind == copy_to_output) {
     if (o.given[i.node()] != nullptr) detail::copy_bytes(device, o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_part) {
-    detail::copy_part(m.nodes[i.node()], p.at(value(i.from())), p.at(value(i.to())));
+    view const x = p.at(value(i.from())), y = p.at(value(i.to()));
+    detail::copy_by_name(x, detail::begin_of_part(m.nodes[i.node()], x, y), y, 0, no_id, no_id, y.extent);
   } else if constexpr (Kind == zero) {
     std::memset(i.to_pointer(p), 0, static_cast<std::size_t>(i.to_bytes(p)));
   } else {

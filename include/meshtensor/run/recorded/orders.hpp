@@ -134,20 +134,21 @@ class recorded_orders {
       case instruction_kind::launch: return launch(tasks, i, k);
       case instruction_kind::bind_input: return r.set_pointer(i.to_value(), ports_.input(i.node, k));
       case instruction_kind::bind_variable: return r.set_pointer(i.to_value(), values_.at(i.from, k));
-      case instruction_kind::bind_slice: return r.set_pointer(i.to_value(), slice_of(r, i.from_value(), i.to_value()));
+      case instruction_kind::bind_slice:
+        return r.set_pointer(i.to_value(), address_of_slice(r, i.from_value(), i.to_value()));
       case instruction_kind::bind_turn:
         return r.set_pointer(i.to_value(), r.turn(i.to_value(), r.context.index, i.bytes));
-      case instruction_kind::bind_window: return bind_to_window(i, r);
+      case instruction_kind::bind_window:
+        return r.set_pointer(i.to_value(), detail::window_of(m_, m_.nodes[i.node], r));
       case instruction_kind::copy: return copy_to(r.pointer(i.to_value()));
       case instruction_kind::copy_to_slice:
-        if (std::byte* const to = slice_of(r, i.to_value(), i.from_value())) copy_to(to);
+        if (std::byte* const to = address_of_slice(r, i.to_value(), i.from_value())) copy_to(to);
         return;
       case instruction_kind::copy_to_store: return copy_to(values_.at(i.to, k));
       case instruction_kind::copy_to_output: return copy_to(ports_.output(i.node, k));
       case instruction_kind::copy_part: {
         view const x = r.at(i.from_value()), y = r.at(i.to_value());
-        int const along = x.find(collective_attributes::of(m_.nodes[i.node]).split);
-        std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
+        std::int64_t const first = detail::begin_of_part(m_.nodes[i.node], x, y);
         return tasks.add([&] { return touched_bytes{{bytes_of_view(x)}, {bytes_of_view(y)}}; },
                          [&](recorder& to_do) { program_.copy_part(to_do, x, first, y); });
       }
@@ -167,17 +168,8 @@ class recorded_orders {
     }
   }
   /// Null: another processor holds the slice.
-  static std::byte* slice_of(rank_context const& r, value_id stack, value_id slice) {
-    view const& held = r.windows()[stack];
-    std::int64_t const index = r.context.index - held.origin[0];
-    return index < 0 || index >= held.extent[0] ? nullptr : r.pointer(stack) + index * r.bytes(slice);
-  }
-  void bind_to_window(instruction const& i, rank_context& r) {
-    node const& n = m_.nodes[i.node];
-    node_views const v = nodes_.views(r, n);
-    view const& x = v.operands[0];
-    std::int64_t const first = start_of_window({m_, n, v.operands, v.results, r.context});
-    r.set_pointer(i.to_value(), x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)));
+  static std::byte* address_of_slice(rank_context const& r, value_id stack, value_id of_iteration) {
+    return detail::slice_of(r, r.windows()[stack], r.pointer(stack), r.bytes(of_iteration));
   }
 
   meshtensor::module const& m_;

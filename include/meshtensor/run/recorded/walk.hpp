@@ -5,8 +5,7 @@
 
 #include <span>
 
-#include "meshtensor/job/rank_context.hpp"
-#include "meshtensor/pass/list_instructions.hpp"
+#include "meshtensor/run/engine/step_actions.hpp"
 
 namespace meshtensor {
 
@@ -28,32 +27,13 @@ class recorded_walk {
   }
   std::size_t record_loop(std::size_t at) {
     instruction const& i = list_[at];
-    run_context const before = ranks_[0].context;
-    auto const trips = static_cast<std::uint64_t>(i.trips);
     std::size_t end = at;
-    for (std::int64_t t = 0; t < i.trips; ++t) {
-      std::int64_t const index = i.reversed ? i.trips - 1 - t : t;
-      for (rank_context& r : ranks_)
-        r.context.index = index, r.context.iteration = before.iteration * trips + static_cast<std::uint64_t>(index);
-      end = record_body(at + 1);
-    }
-    for (rank_context& r : ranks_) r.context = before;
-    if (i.trips == 0)
-      for (int depth = 1; depth != 0;)
-        depth += begins(list_[++end].kind) ? 1 : list_[end].kind == instruction_kind::end ? -1 : 0;
+    each_iteration(ranks_, i.trips, i.reversed, [&] { end = record_body(at + 1); });
     return end + 1;
   }
   std::size_t record_ahead(std::size_t at) {
     instruction const& i = list_[at];
-    std::int64_t const before = ranks_[0].context.index;
-    std::int64_t const index = i.kind == instruction_kind::begin_first ? (i.reversed ? i.trips - 1 : 0)
-                               : i.reversed                            ? before - 1
-                                                                       : before + 1;
-    if (index >= 0 && index < i.trips) {
-      for (rank_context& r : ranks_) r.context.index = index;
-      at = record_body(at + 1);
-      for (rank_context& r : ranks_) r.context.index = before;
-    }
+    one_ahead(ranks_, i.kind == instruction_kind::begin_first, i.trips, i.reversed, [&] { record_body(at + 1); });
     while (list_[at].kind != instruction_kind::end) ++at;
     return at + 1;
   }
