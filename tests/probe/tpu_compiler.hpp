@@ -101,7 +101,7 @@ inline told compiled(pjrt::plugin const& plugin, std::string text) {
 /// all its operations at most `all_work` times those.
 inline void has_what_was_planned(pjrt::plugin const& plugin, mt::lowering const& l, mt::mesh_shape const& mesh,
                                  double flops, double all_work) {
-  auto const whole = mt::stablehlo(l.graph, l.entry, l.planned.numbers, mesh);
+  auto const whole = mt::stablehlo(l.graph, l.entry, l.planned.numbers, mesh, {.has_f64 = false});
   std::int64_t arguments = 0, variables = 0, dense = 0;
   for (mt::stablehlo_port const& p : whole.arguments) {
     arguments += bytes_in_tiles(l, p);

@@ -16,9 +16,10 @@ namespace meshtensor {
 /// layout     every replica receives and returns its shard, as the layout of the value says
 /// errors     R01 a node that cannot be emitted yet; R10 a slice or a pad beyond its dim
 template <class = lazy>
-stablehlo_program stablehlo(module const& m, int entry, binding const& numbers, mesh_shape const& mesh = {}) {
+stablehlo_program stablehlo(module const& m, int entry, binding const& numbers, mesh_shape const& mesh = {},
+                            stablehlo_options const& options = {}) {
   raise(m.report), raise(numbers.report);
-  return hlo::program_writer(m, numbers, mesh).program(entry);
+  return hlo::program_writer(m, numbers, mesh, options).program(entry);
 }
 
 }  // namespace meshtensor

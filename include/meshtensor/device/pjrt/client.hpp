@@ -40,6 +40,8 @@ class device_client {
 
   /// `cpu`, `tpu`, `cuda`.
   std::string platform() const { return text_of(slot::client_platform_name); }
+  /// Whether the devices have arithmetic in f64, and do not make it of pairs of f32.
+  bool has_f64() const { return platform() != "tpu"; }
   /// The plugin's own version and that of what it drives, in its words.
   std::string platform_version() const { return text_of(slot::client_platform_version); }
   /// The bytes of a device that are free for programs; nothing, if the plugin does not say.

@@ -50,8 +50,12 @@ struct pjrt_device {
 class pjrt_device::whole_program {
  public:
   whole_program(pjrt_device const& on, module const& m, plan const& p, int entry, mesh_shape const& mesh)
-      : m_(m), p_(p), ports_(stablehlo(m, entry, p.numbers, mesh)) {
-    on.during([&] { loaded_.reset(new pjrt::loaded_program(compiled(on.among, m, p, mesh))); });
+      : m_(m), p_(p) {
+    on.during([&] {
+      auto& client = pjrt::device_client::of_file(pjrt::plugin_to_use(), on.among);
+      ports_ = stablehlo(m, entry, p.numbers, mesh, {.has_f64 = client.has_f64()});
+      loaded_.reset(new pjrt::loaded_program(compiled(client, m, p, mesh)));
+    });
   }
 
   std::vector<stablehlo_port> const& arguments() const { return ports_.arguments; }
@@ -76,8 +80,7 @@ class pjrt_device::whole_program {
   bool is_from_cache() const { return loaded_->is_from_cache(); }
 
  private:
-  pjrt::loaded_program compiled(comm::key_values* ranks, module const& m, plan const& p, mesh_shape const& mesh) {
-    auto& client = pjrt::device_client::of_file(pjrt::plugin_to_use(), ranks);
+  pjrt::loaded_program compiled(pjrt::device_client& client, module const& m, plan const& p, mesh_shape const& mesh) {
     pjrt::require_room_for_arguments(client, static_cast<std::size_t>(mesh.size()), m, p, ports_.arguments);
     try {
       return {client, std::exchange(ports_.text, {}), static_cast<std::size_t>(mesh.size()),

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "meshtensor/emit/stablehlo/operations.hpp"
+#include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/emit/stablehlo/reached_range.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
@@ -27,9 +28,18 @@ class emission {
     value what;
   };
   std::vector<argument> given;  // numbers that are not known before the first step
+  stablehlo_options const how;
+  /// Differences of an operand from its first element, and the sum of them in f64: see narrow_sum.
+  struct deviations {
+    value_id of;
+    region_id region;
+    extents along;
+    value values, first, sum;
+  };
+  std::vector<deviations> known_deviations;
 
-  emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to)
-      : m(graph), b(numbers), mesh(shape), w(to), values_(static_cast<std::size_t>(graph.value_count)) {}
+  emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to, stablehlo_options options)
+      : m(graph), b(numbers), mesh(shape), w(to), how(options), values_(static_cast<std::size_t>(graph.value_count)) {}
 
   /// The StableHLO value of a module's value.
   value& at(value_id v) { return values_[v]; }

@@ -9,6 +9,7 @@
 #include "meshtensor/emit/stablehlo/functions.hpp"
 #include "meshtensor/emit/stablehlo/move_rows.hpp"
 #include "meshtensor/emit/stablehlo/movement.hpp"
+#include "meshtensor/emit/stablehlo/narrow_sum.hpp"
 #include "meshtensor/emit/stablehlo/pool.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
 #include "meshtensor/emit/stablehlo/shift.hpp"
@@ -36,6 +37,8 @@ inline value write_node(emission& e, node const& n) {
     case primitive::grouped_einsum: return grouped_einsum(e, n);
     case primitive::reduce: {
       auto const kind = static_cast<reduction>(n.function);
+      if (kind == reduction::sum && !e.how.has_f64 && e.result_type(n).element == "f64")
+        if (auto const made = narrow_sum(e, n).emit()) return *made;
       return reduce(e.w, kind, e.operand(n), lost(e.dims(n), e.result_dims(n)));
     }
     case primitive::argmax: return argmax(e, n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An emitted StableHLO program: its text, and its signature, which says what each argument and result is.
+// An emitted StableHLO program: what it was written for, its text, and its signature, which says what each argument and
+// result is.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,13 @@ struct stablehlo_port {
   dtype type = dtype::i64;  // of a number without a constant
 
   dtype type_in(module const& m) const { return value == no_id ? type : m.values[value].type; }
+};
+
+/// What a text takes account of in the devices that it is for.
+struct stablehlo_options {
+  /// They have arithmetic in f64. Those that emulate it get the sums in f64 of f32 and bf16, such as the statistics of
+  /// norms, in f32 parts.
+  bool has_f64 = true;
 };
 
 struct stablehlo_program {

@@ -11,8 +11,8 @@ namespace hlo {
 
 class program_writer : speller {
  public:
-  program_writer(module const& m, binding const& numbers, mesh_shape const& mesh)
-      : speller(m), e_(m, numbers, mesh, w_), inside_(static_cast<std::size_t>(m.region_count)) {
+  program_writer(module const& m, binding const& numbers, mesh_shape const& mesh, stablehlo_options const& options)
+      : speller(m), e_(m, numbers, mesh, w_, options), inside_(static_cast<std::size_t>(m.region_count)) {
     for (int i = 0; i < m.node_count; ++i) inside_[m.nodes[i].region].push_back(static_cast<node_id>(i));
   }
 
