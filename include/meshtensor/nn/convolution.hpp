@@ -115,6 +115,8 @@ inline constexpr bool lacks_new = false;
 template <class X, class... From, class... Into>
 inline constexpr bool lacks_new<X, to_dims<From...>, to_dims<Into...>> =
     ((meshtensor::detail::lacks_dim<X, Into> || has_dim_v<dims<From...>, Into>) && ...);
+template <class X, dim_type From, class... Into>
+inline constexpr bool lacks_new<X, From, to_dims<Into...>> = (meshtensor::detail::lacks_dim<X, Into> && ...);
 template <class X, class From, dim_type Into>
 inline constexpr bool lacks_new<X, From, Into> = meshtensor::detail::lacks_dim<X, Into>;
 

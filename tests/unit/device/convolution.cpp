@@ -135,6 +135,9 @@ TEST_CASE("empty extents: nothing, or zeros") {
     if (which == 5) d.output = 0;
     if (which == 6) d.kernel = 0;
     check_everywhere(n, g, c, k, {d, padded(5, 3, 1, 1, 1)});
+    if (g == 0 || c == 0 || k == 0) continue;
+    check_everywhere(n, 20, 1, 1, {d, padded(5, 3, 1, 1, 1)});
+    check_everywhere(n, 20, 1, 1, {padded(5, 3, 1, 1, 1), d});
   }
   CHECK(cpu::convolution_plan(problem(directions[0], dtype::f32, 0, 1, 1, 1, {padded(3, 1)})).implementation() ==
         "nothing");

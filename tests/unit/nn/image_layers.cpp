@@ -35,6 +35,16 @@ inline constexpr mt::layer plain_groups = [](mt::scope auto s, auto x) {
   return conv(y, kernel, to(batch, length, heads, triple), along()) + s.parameter("bias", heads, triple);
 };
 
+// One dim of channels becomes several, and several become one.
+auto const to_several = [](auto s, auto x, auto) {
+  auto const y = mt::nn::convolution(s / "apart", x, model, to(heads, triple), along());
+  return mt::nn::convolution(s / "joined", y, to(heads, triple), hidden, along());
+};
+auto const listed = [](auto s, auto x, auto) {
+  auto const y = mt::nn::convolution(s / "apart", x, to(model), to(heads, triple), along());
+  return mt::nn::convolution(s / "joined", y, to(heads, triple), to(hidden), along());
+};
+
 inline constexpr mt::layer plain_group_norm = [](mt::scope auto s, auto x) {
   auto const y = split(x, model, to(heads, pair));
   auto const centred = y - mean(y, length, pair);
@@ -101,6 +111,7 @@ TEST_CASE("convolution") {
   check_same("convolution", mapped, [](auto s, auto x, auto) { return plain(s / "conv", x); });
   check_gradients("in groups", grouped);
   check_same("in groups", grouped, [](auto s, auto x, auto) { return plain_groups(s / "conv", x); });
+  check_same("to several dims", to_several, listed);
   check_gradients("each channel by itself", [](auto s, auto x, auto) {
     return mt::nn::convolution(s / "conv", x, to(model), to(model), along(), mt::nn::no_bias);
   });

@@ -187,7 +187,7 @@ class depthwise_loops {
       std::vector<term> terms;
       for (std::int64_t i = first; i < end; ++i) {
         std::int64_t const chunk = i / blocks, begin = i % blocks * block, last = std::min(w.groups, begin + block);
-        std::int64_t const all = lines(w);
+        std::int64_t const all = w.position_count() == 0 ? 0 : lines(w);
         Sum* const sums = room + chunk * taps * channels_;
         for (std::int64_t t = 0; t < taps; ++t)
           std::fill(sums + t * channels_ + begin, sums + std::min((t + 1) * channels_, t * channels_ + begin + block),
