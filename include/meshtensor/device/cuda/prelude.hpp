@@ -135,10 +135,31 @@ template <int W, class E> __device__ inline void load(reg<E>* x, const E* p) {
 template <int W, class E> __device__ inline void load_apart(reg<E>* x, const E* p, i64 step) {
   for (int w = 0; w < W; ++w) x[w] = get(p[w * step]);
 }
+// by instructions of up to 16 bytes: for some GPUs the compiler stores each element by itself
+template <int W, class E> __device__ inline void store_pack(E* p, pack<E, W> const& all) {
+#if defined(__CUDA_ARCH__)
+  constexpr int bytes = sizeof(all);
+  if constexpr (W > 1 && bytes % 4 == 0) {
+    const u32* const x = (const u32*)&all;
+    const u64 to = (u64)__cvta_generic_to_global(p);
+    if constexpr (bytes == 4) asm volatile("st.global.b32 [%0], %1;" : : "l"(to), "r"(x[0]) : "memory");
+    else if constexpr (bytes == 8)
+      asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(to), "r"(x[0]), "r"(x[1]) : "memory");
+    else
+#pragma unroll
+      for (int k = 0; k < bytes / 16; ++k)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                     : : "l"(to + k * 16), "r"(x[4 * k]), "r"(x[4 * k + 1]), "r"(x[4 * k + 2]), "r"(x[4 * k + 3])
+                     : "memory");
+    return;
+  }
+#endif
+  *(pack<E, W>*)p = all;
+}
 template <int W, class E> __device__ inline void store(E* p, reg<E> const (&x)[W]) {
   pack<E, W> all;
   for (int w = 0; w < W; ++w) all.e[w] = put<E>(x[w]);
-  *(pack<E, W>*)p = all;
+  store_pack<W, E>(p, all);
 }
 template <int W, class E> __device__ inline void store_apart(E* p, reg<E> const (&x)[W], i64 step) {
   for (int w = 0; w < W; ++w) p[w * step] = put<E>(x[w]);
