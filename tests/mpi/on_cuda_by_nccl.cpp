@@ -8,6 +8,8 @@
 // timeout: 600
 #include <stdlib.h>  // setenv
 
+#include <optional>
+
 #include "meshtensor/device/cuda/device.hpp"
 #include "mpi/recorded_devices.hpp"
 #include "support/nccl_over_mpi.hpp"
@@ -165,7 +167,29 @@ TEST_CASE("a rank that fails does not leave the others in their streams") {
       here.gpu.wait();  // there is nothing left to wait for
     }
   }
+  CHECK(nccl::calls["abort"] == aborted + 1);  // the rank that has failed ends its own so, too: nobody else comes
   CHECK(nccl::communicators == 0);
+}
+
+TEST_CASE("communicators end when all members end them, and do not wait for ever for one that does not") {
+  setenv("MESHTENSOR_WAIT_SECONDS", "1", 1);
+  for (bool const all_come : {true, false}) {
+    long const aborted = nccl::calls["abort"], finalized = nccl::calls["finalize"];
+    mt::job const job(MPI_COMM_WORLD);
+    stand_ins here;
+    mt::cuda_device::join(*job.get().processes());
+    {
+      auto communicators = std::make_optional<mt::cuda::nccl_communicators>(here.gpu);
+      communicators->join({ranks::below(ranks::count())});
+      if (bool const stays = !all_come && ranks::rank() == ranks::count() - 1; !stays) communicators.reset();
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(nccl::calls["finalize"] == finalized + 1);
+    CHECK(nccl::calls["abort"] == aborted + !all_come);
+    CHECK(nccl::communicators == 0);
+  }
+  unsetenv("MESHTENSOR_WAIT_SECONDS");
 }
 
 TEST_CASE("a rank that does not come to a communicator is waited for so long, and not longer") {

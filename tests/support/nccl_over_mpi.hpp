@@ -40,7 +40,8 @@ inline MPI_Comm& talk() {
 struct members {
   std::vector<int> ranks;
   int index = 0, number = 0;
-  int joined = 0, state = api::nccl_in_progress;  // while it is made
+  int joined = 0, state = api::nccl_in_progress;  // while it is made, or ended
+  bool is_finalized = false;
   MPI_Request named = MPI_REQUEST_NULL;
   host_gpu* gpu = nullptr;
   long done = 0;
@@ -199,6 +200,21 @@ inline int state_of(api::communicator c, int* state) {
   *state = of(c).state;
   return 0;
 }
+/// Its members meet once more.
+inline int finalize(api::communicator c) {
+  ++calls["finalize"];
+  members& m = of(c);
+  if (m.state != 0 || m.is_finalized) end("a communicator is finalized that is not made, or twice");
+  m.is_finalized = true;
+  if (m.ranks.size() == 1) return 0;
+  m.joined = 0, m.state = api::nccl_in_progress;
+  int const told[2] = {m.index, m.ranks[static_cast<std::size_t>(m.index)]};
+  if (m.index != 0) {
+    MPI_Send(told, 2, MPI_INT, m.ranks[0], m.number, talk());
+    MPI_Irecv(m.ranks.data(), static_cast<int>(m.ranks.size()), MPI_INT, m.ranks[0], m.number, talk(), &m.named);
+  }
+  return api::nccl_in_progress;
+}
 /// Its memory stays: what is under way in a stream may still read it.
 inline int abort(api::communicator c) {
   ++calls["abort"], --communicators;
@@ -206,7 +222,7 @@ inline int abort(api::communicator c) {
   return 0;
 }
 inline int destroy(api::communicator c) {
-  if (of(c).state != 0) end("a communicator is destroyed that is not made");
+  if (of(c).state != 0 || !of(c).is_finalized) end("a communicator is destroyed that not all have finalized");
   --communicators;
   delete &of(c);
   return 0;
@@ -274,7 +290,7 @@ inline int group_end() {
 }
 inline char const* text_of(int) { return "the stand-in has failed"; }
 
-inline api::nccl const functions{unique_id,  init, state_of, abort,       destroy,   all_reduce, reduce_scatter,
-                                 all_gather, send, receive,  group_start, group_end, text_of};
+inline api::nccl const functions{unique_id,      init,       state_of, finalize, abort,       destroy,   all_reduce,
+                                 reduce_scatter, all_gather, send,     receive,  group_start, group_end, text_of};
 
 }  // namespace meshtensor_test::nccl

@@ -20,6 +20,8 @@ class key_values {
   virtual int size() const = 0;
   /// The ranks on this rank's machine, this one included, in their order.
   virtual std::vector<int> ranks_here() const = 0;
+  /// Whether a rank has failed, this one or another that has said so: then some never come to what all do together.
+  virtual bool has_failed() const = 0;
 
   /// Replaces a value that was put before.
   virtual void put(std::string_view key, std::string_view value) = 0;

@@ -137,6 +137,7 @@ constexpr api::nccl n{};
 static_assert(are_called_alike(n.ncclGetUniqueId, &ncclGetUniqueId));
 static_assert(are_called_alike(n.ncclCommInitRankConfig, &ncclCommInitRankConfig));
 static_assert(are_called_alike(n.ncclCommGetAsyncError, &ncclCommGetAsyncError));
+static_assert(are_called_alike(n.ncclCommFinalize, &ncclCommFinalize));
 static_assert(are_called_alike(n.ncclCommAbort, &ncclCommAbort));
 static_assert(are_called_alike(n.ncclCommDestroy, &ncclCommDestroy));
 static_assert(are_called_alike(n.ncclAllReduce, &ncclAllReduce));

@@ -47,6 +47,7 @@ class mpi_key_values final : public key_values {
   int rank() const override { return world_.rank(); }
   int size() const override { return world_.size(); }
   std::vector<int> ranks_here() const override { return world_.ranks_here(); }
+  bool has_failed() const override { return world_.has_failed(); }
 
   void put(std::string_view key, std::string_view value) override {
     std::string content(key.data(), key.size());

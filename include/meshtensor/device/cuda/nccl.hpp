@@ -31,6 +31,7 @@ struct nccl {
   int (*ncclGetUniqueId)(nccl_id*);
   int (*ncclCommInitRankConfig)(communicator*, int, nccl_id, int, nccl_config*);
   int (*ncclCommGetAsyncError)(communicator, int*);
+  int (*ncclCommFinalize)(communicator);
   int (*ncclCommAbort)(communicator);
   int (*ncclCommDestroy)(communicator);
   int (*ncclAllReduce)(void const*, void*, std::size_t, int, int, communicator, stream);
@@ -59,6 +60,7 @@ inline api::nccl const& nccl_in_use() {
     l.find(n.ncclGetUniqueId, "ncclGetUniqueId");
     l.find(n.ncclCommInitRankConfig, "ncclCommInitRankConfig");
     l.find(n.ncclCommGetAsyncError, "ncclCommGetAsyncError");
+    l.find(n.ncclCommFinalize, "ncclCommFinalize");
     l.find(n.ncclCommAbort, "ncclCommAbort");
     l.find(n.ncclCommDestroy, "ncclCommDestroy");
     l.find(n.ncclAllReduce, "ncclAllReduce");

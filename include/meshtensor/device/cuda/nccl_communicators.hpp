@@ -29,9 +29,9 @@ class nccl_communicators {
   nccl_communicators(nccl_communicators const&) = delete;
   nccl_communicators& operator=(nccl_communicators const&) = delete;
   ~nccl_communicators() {
-    bool const fails = std::uncaught_exceptions() > 0;  // then others may never come to what is under way
-    for (auto const& [members, c] : groups_)
-      if (open_communicators().erase(c) != 0) (fails ? nccl_in_use().ncclCommAbort : nccl_in_use().ncclCommDestroy)(c);
+    bool const fails = std::uncaught_exceptions() > 0 || (ranks_ != nullptr && ranks_->has_failed());
+    for (auto const& [members, c] : groups_)  // in one order on all ranks
+      if (open_communicators().contains(c)) end(c, fails);
     if (open_communicators().empty()) gpu_.watch() = {};
   }
 
@@ -141,6 +141,22 @@ class nccl_communicators {
   static int& aborts() {
     static int times = 0;
     return times;
+  }
+  /// Waits for the other members as long as ranks wait for each other, and destroys a communicator; or aborts it, if
+  /// one of them fails or does not come. A communicator that is destroyed and not finalized would wait without a limit.
+  void end(api::communicator c, bool fails) noexcept {
+    if (!fails) try {
+        gpu_.enter_here();
+        int state = nccl_in_use().ncclCommFinalize(c);
+        while_ranks_come(gpu_, *ranks_, "all members of a communicator of NCCL to end it", [&] {
+          if (state == api::nccl_in_progress) state = state_of(c);
+          return is_settled(state, "ncclCommFinalize");
+        });
+        open_communicators().erase(c);
+        nccl_in_use().ncclCommDestroy(c);
+        return;
+      } catch (...) {}  // all are aborted
+    if (open_communicators().erase(c) != 0) nccl_in_use().ncclCommAbort(c);
   }
   static void check(int wrong, char const* call) {
     if (wrong != 0) throw error("R81", {"NCCL says in ", call, ": ", nccl_in_use().ncclGetErrorString(wrong)});
