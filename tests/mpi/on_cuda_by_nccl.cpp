@@ -96,6 +96,29 @@ TEST_CASE("gathers and reductions whose parts lie one behind the other") {
   CHECK(nccl::communicators == 0);
 }
 
+TEST_CASE("all ranks capture in the same step, and replay what they captured then") {
+  mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD));
+  stand_ins const here;
+  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<squares, mt::dtype::f64>>(); });
+  mt::blocks const inputs = inputs_of(*traced, mt::entry_name<squares>());
+  mt::mesh_shape const mesh = mt::mesh_shape{}.add("ax", ranks::count());
+  auto const low = mt::lower(*traced, mt::entry_name<squares>(), mesh, mt::layout_rules{}.shard("texts", {"ax"}), {},
+                             mt::capabilities_of<mt::cuda_device>);
+  mt::store values(job);
+  mt::session<mt::cuda_device> run(values, low->graph, low->planned, mesh, low->entry);
+  for (auto const& [label, b] : inputs) run.feed(label, b.data());
+  std::vector<long> recordings, replays;
+  for (int t = 0; t < 9; ++t) {
+    if (t == 4) run.record(ranks::rank() == 0);  // one rank alone takes the time of its nodes
+    if (t == 5) run.record(false);
+    run.step();
+    recordings.push_back(here.gpu.recordings), replays.push_back(here.gpu.replays);
+  }
+  // On each rank: given, captured, replayed twice; given while one rank looks, and once more; captured again.
+  CHECK(recordings == std::vector<long>{0, 1, 1, 1, 1, 1, 2, 2, 2});
+  CHECK(replays == std::vector<long>{0, 1, 2, 3, 3, 3, 4, 5, 6});
+}
+
 TEST_CASE("an exchange of as many rows as there are ranks") {
   mt::job const job(MPI_COMM_WORLD);
   stand_ins here;

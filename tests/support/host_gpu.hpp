@@ -212,6 +212,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
   void enter_here() override {}
   void do_later(std::function<void()> work) { give(std::move(work)); }
 
+  bool is_recording() const { return recorded_ != nullptr; }
   void begin_recording() override { ++recordings, recorded_ = std::make_unique<captured>(); }
   std::unique_ptr<meshtensor::cuda::recorded_step> end_recording() override { return std::move(recorded_); }
   void replay(meshtensor::cuda::recorded_step const& step) override {

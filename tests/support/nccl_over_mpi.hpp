@@ -71,12 +71,13 @@ struct members {
     if (static_cast<std::size_t>(got) != bytes) end("a message has another length than was waited for");
   }
   /// All members are in the same call, the first one sees.
-  void agree(long function, long count, long type, long op) {
-    std::array<long, 5> const mine{done++, function, count, type, op};
+  void agree(long capture, long function, long count, long type, long op) {
+    std::array<long, 6> const mine{done++, function, count, type, op, capture};
     if (index != 0) return send(0, mine.data(), sizeof mine);
     for (int j = 1; j < static_cast<int>(ranks.size()); ++j) {
-      std::array<long, 5> theirs{};
+      std::array<long, 6> theirs{};
       receive(j, theirs.data(), sizeof theirs);
+      if (theirs[5] != mine[5]) end("one member captures a call, and another does not, or in another graph");
       if (theirs != mine) end("the members of a communicator call different functions");
     }
   }
@@ -88,6 +89,8 @@ inline host_gpu& used(api::communicator c, api::stream s) {
   if (of(c).state != 0) end("a communicator is used before it is made");
   return *(of(c).gpu = &gpu_of(s));
 }
+/// The number of the capture that a call is part of, 0: of none. NCCL asks that it is the same one on all members.
+inline long capture_of(api::stream s) { return gpu_of(s).is_recording() ? gpu_of(s).recordings : 0; }
 inline std::size_t bytes_of_type(int type) {
   return type == api::nccl_u8 ? 1 : type == api::nccl_bf16 ? 2 : type == api::nccl_i32 || type == api::nccl_f32 ? 4 : 8;
 }
@@ -229,8 +232,8 @@ inline int destroy(api::communicator c) {
 }
 inline int all_reduce(void const* in, void* out, std::size_t n, int type, int op, api::communicator c, api::stream s) {
   ++calls["all_reduce"];
-  used(c, s).do_later([=, &m = of(c)] {
-    m.agree(1, static_cast<long>(n), type, op);
+  used(c, s).do_later([=, &m = of(c), capture = capture_of(s)] {
+    m.agree(capture, 1, static_cast<long>(n), type, op);
     reduce(m, in, out, 0, n, n, type, op);
   });
   return 0;
@@ -238,16 +241,16 @@ inline int all_reduce(void const* in, void* out, std::size_t n, int type, int op
 inline int reduce_scatter(void const* in, void* out, std::size_t n, int type, int op, api::communicator c,
                           api::stream s) {
   ++calls["reduce_scatter"];
-  used(c, s).do_later([=, &m = of(c)] {
-    m.agree(2, static_cast<long>(n), type, op);
+  used(c, s).do_later([=, &m = of(c), capture = capture_of(s)] {
+    m.agree(capture, 2, static_cast<long>(n), type, op);
     reduce(m, in, out, static_cast<std::size_t>(m.index) * n, n, n * m.ranks.size(), type, op);
   });
   return 0;
 }
 inline int all_gather(void const* in, void* out, std::size_t n, int type, api::communicator c, api::stream s) {
   ++calls["all_gather"];
-  used(c, s).do_later([=, &m = of(c)] {
-    m.agree(3, static_cast<long>(n), type, 0);
+  used(c, s).do_later([=, &m = of(c), capture = capture_of(s)] {
+    m.agree(capture, 3, static_cast<long>(n), type, 0);
     std::vector<std::byte> const all = gathered(m, in, n * bytes_of_type(type));
     std::memcpy(out, all.data(), all.size());
   });
@@ -274,9 +277,9 @@ inline int group_end() {
   ++calls["group"];
   open_group const g = group();
   group() = {};
-  g.gpu->do_later([g] {
+  g.gpu->do_later([g, capture = g.gpu->is_recording() ? g.gpu->recordings : 0] {
     members& m = *g.over;
-    m.agree(4, static_cast<long>(g.sends.size()), 0, 0);
+    m.agree(capture, 4, static_cast<long>(g.sends.size()), 0, 0);
     std::vector<MPI_Request> all;
     for (part const& p : g.receives)
       MPI_Irecv(p.to, static_cast<int>(p.bytes), MPI_BYTE, m.ranks.at(static_cast<std::size_t>(p.peer)), m.number,

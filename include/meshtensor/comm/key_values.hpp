@@ -36,6 +36,11 @@ class key_values {
   /// errors  what `is_so` throws; R21 another rank has failed; R22 it takes longer
   virtual void poll(std::string_view what, function_ref<bool()> is_so) = 0;
 
+  /// The bits that all ranks give. All ranks call this in the same order; outside of `during`, too.
+  ///
+  /// errors  R21 another rank has failed; R22 a rank does not come
+  virtual unsigned common_bits(unsigned bits) = 0;
+
   /// Calls `call` on each rank, and returns when it has ended on all. All ranks call this in the same order.
   ///
   /// errors  what `call` throws; R21 it has thrown on another rank; R22 a rank does not come to the end

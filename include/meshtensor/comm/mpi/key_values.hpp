@@ -75,6 +75,29 @@ class mpi_key_values final : public key_values {
     });
   }
 
+  unsigned common_bits(unsigned bits) override {
+    auto both = std::make_unique<unsigned[]>(2);  // stays, if the wait fails: MPI may still write it
+    MPI_Request request = MPI_REQUEST_NULL;
+    both[0] = bits;
+    {
+      auto const held = world_.lock();
+      must(MPI_Iallreduce(&both[0], &both[1], 1, MPI_UNSIGNED, MPI_BAND, talk_, &request), "MPI_Iallreduce");
+    }
+    try {
+      poll("all ranks to begin a step", [&] {
+        auto const held = world_.lock();
+        int is_done = 0;
+        must(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+        return is_done != 0;
+      });
+    } catch (...) {
+      is_whole_ = false;
+      static_cast<void>(both.release());
+      throw;
+    }
+    return both[1];
+  }
+
   void during(function_ref<void()> call) override {
     if (!is_whole_)
       throw error("R21", "this rank has waited in vain for the others before, and exchanges nothing more");

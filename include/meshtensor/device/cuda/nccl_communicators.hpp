@@ -92,6 +92,11 @@ class nccl_communicators {
     };
   }
 
+  /// Whether this program has any, on all ranks alike.
+  bool any() const { return !groups_.empty(); }
+  /// The bits that all ranks give, which all call this. errors R21, R22
+  unsigned common_bits(unsigned bits) const { return ranks_->common_bits(bits); }
+
   void record(recording& to_do, collective_call const& call, group const& with, address in, address out) const {
     api::communicator const over = groups_.at({with.members, with.members + with.count});
     auto const elements = static_cast<std::size_t>(elements_of(call)), count = static_cast<std::size_t>(with.count);

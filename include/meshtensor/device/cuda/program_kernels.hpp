@@ -74,6 +74,9 @@ class program_kernels {
                                 address out) const {
     communicators_.record(to_do, call, with, in, out);
   }
+  /// Whether any goes from GPU to GPU; and the bits that all ranks of such a program give. errors R21, R22
+  bool has_remote_groups() const { return communicators_.any(); }
+  unsigned common_bits(unsigned bits) const { return communicators_.common_bits(bits); }
   /// To be called when all is prepared. errors R83
   void load() {
     library_.load(preparation_.device);

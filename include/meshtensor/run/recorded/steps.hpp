@@ -57,11 +57,12 @@ class engine<Device> {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
       orders_->ports().fill(external, numbers, seed, step);
       if (remote_) remote_->begin_step({numbers, seed, step, 0, 0});
+      bool const again = may_capture(!moved && is_recorded_ && has_run_ && !watched_.any());
       if (watched_.any()) {
         play_node_by_node(numbers, seed, step);
       } else {
         if (moved || !is_recorded_) record(numbers, seed, step);
-        play(!moved && has_run_);
+        play(again);
         has_run_ = true;
         Device::machine().wait();
       }
@@ -138,6 +139,24 @@ class engine<Device> {
   static bool is_freed(auto const& captured) {
     if constexpr (requires { captured.is_freed; }) return captured.is_freed;
     else return false;
+  }
+  /// Whether this step is captured, or replayed. Where the device exchanges with others, all ranks capture in the same
+  /// step, and replay what they captured then: NCCL asks for that. `again`: this rank has given the tasks before.
+  bool may_capture(bool again) {
+    if constexpr (requires { program_.has_remote_groups(); })
+      if (program_.has_remote_groups()) {
+        bool fits = again, is_kept = again;
+        for (auto& part : tasks_.parts()) {
+          fits = fits && part.to_do.size() <= most_captured;
+          is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
+        }
+        constexpr unsigned captures = 1, replays = 2;
+        unsigned const all = program_.common_bits((fits ? captures : 0) | (fits && is_kept ? replays : 0));
+        if ((all & replays) == 0)
+          for (auto& part : tasks_.parts()) part.captured.reset();
+        return (all & captures) != 0;
+      }
+    return again;
   }
   /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
   void give(recorded_part<Device>& part, bool again) {
