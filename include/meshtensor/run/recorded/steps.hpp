@@ -57,7 +57,7 @@ class engine<Device> {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
       orders_->ports().fill(external, numbers, seed, step);
       if (remote_) remote_->begin_step({numbers, seed, step, 0, 0});
-      bool const again = may_capture(!moved && is_recorded_ && has_run_ && !watched_.any());
+      bool const again = may_capture(!moved && has_run_ && !watched_.any());
       if (watched_.any()) {
         play_node_by_node(numbers, seed, step);
       } else {
@@ -145,7 +145,7 @@ class engine<Device> {
   bool may_capture(bool again) {
     if constexpr (requires { program_.has_remote_groups(); })
       if (program_.has_remote_groups()) {
-        bool fits = again, is_kept = again;
+        bool fits = again && is_recorded_, is_kept = fits;
         for (auto& part : tasks_.parts()) {
           fits = fits && part.to_do.size() <= most_captured;
           is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
