@@ -102,6 +102,20 @@ struct moved_by_steps {
   }
 };
 
+inline constexpr struct axis_of_two : mt::axis<"ax", 2> {} axis_of_two;
+inline constexpr struct three : mt::dim<"three", 3> {} three;
+
+struct whole_around : mt::layout<mt::shard<place, axis_of_two>, mt::in<"around", mt::replicate<place>>> {};
+
+/// A convolution around a dim, whose ends it repeats.
+struct around {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, place, inner);
+    auto const ring = mt::window(place, place, three, {.padding = mt::circular_padding});
+    s.output("y", mt::nn::convolution(s / "around", x, inner, group, ring));
+  }
+};
+
 /// A C++ function of the user's own.
 struct half {
   static void run(std::span<double const> x, std::span<double> y) {
@@ -169,7 +183,7 @@ TEST_CASE("the training step of two layers, alone and on four processors, is the
   CHECK_THROWS_WITH_AS(
       cases.add("", mesh_of(3, 1), two_layers::spread::rules),
       "meshtensor S02: dim 'batch' (8) is cut into unequal parts by 3 processors, which StableHLO does "
-      "not have: make it 6 or 9, or replicate it",
+      "not have: make it 6 or 9, or replicate it (node %0 input, two_layers.hpp:20)",
       mt::error);
 }
 
@@ -333,6 +347,23 @@ TEST_CASE("a window whose stride does not divide parts is refused") {
                        "meshtensor S02: the parts of dim 'a' are no multiples of 2, the stride of windows that move "
                        "along it, which StableHLO does not have: replicate it, or choose another extent",
                        mt::error);
+}
+
+TEST_CASE("a dim that circular padding has made longer is refused by the name of the user's dim, with the fix") {
+  auto const traced = mt::on_heap([] { return mt::trace<around>(); });
+  mt::mesh_shape const two = mt::mesh_shape{}.add("ax", 2);
+  auto const text = [&](mt::layout_rules const& rules) {
+    auto const l = mt::lower(*traced, mt::entry_name<around>(), two, rules, {});
+    return mt::stablehlo(l->graph, l->entry, l->planned.numbers, two).text;
+  };
+  auto const by_place = mt::layout_rules{}.shard("place", {"ax"});
+  CHECK_THROWS_WITH_AS(
+      text(by_place),
+      doctest::Contains("(9, made from 'place') is cut into unequal parts by 2 processors, which StableHLO does not "
+                        "have: choose another extent of 'place', or replicate that here, in<\"around\", "
+                        "replicate<place>> (node %"),
+      mt::error);
+  CHECK(text(whole_around::rules) != "");
 }
 
 TEST_CASE("what has no form yet is refused in one sentence") {

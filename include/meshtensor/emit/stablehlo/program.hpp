@@ -46,11 +46,27 @@ class program_writer : speller {
         if (reached_range::of(m_, e_.b, m_.values[v], i) || e_.b.is_even(m_.values[v], i)) continue;
         int d = m_.values[v].dims.at[i];
         if (int const of = e_.b.block_of[d].whole; of != 0) d = of - 1;
-        std::int64_t const each = e_.b.parts(m_.values[v], i) * e_.b.grain[d], below = e_.b.extent[d] / each * each;
-        throw error("S02", {"dim '", m_.dim_name(d), "' (", e_.b.extent[d], ") is cut into unequal parts by ",
-                            e_.b.parts(m_.values[v], i), " processors, which StableHLO does not have: make it ",
-                            below == 0 ? "" : std::to_string(below) + " or ", below + each, ", or replicate it"});
+        refuse_uneven(m_.values[v], i, d);
       }
+  }
+
+  [[noreturn, gnu::cold]] void refuse_uneven(meshtensor::value const& v, int place, int d) const {
+    std::int64_t const each = e_.b.parts(v, place) * e_.b.grain[d], below = e_.b.extent[d] / each * each;
+    dim_row const& row = m_.dims[d];
+    bool const follows = row.kind == dim_row::windowed || row.kind == dim_row::shifted;
+    node const& n = m_.nodes[v.node];
+    diagnostic where{};
+    locate(where, m_, n);
+    std::string const from = follows ? m_.dim_name(row.first).text() : "", line(where.view());
+    std::string const scope = n.path == no_id ? "" : label(m_.paths[n.path].label);
+    throw error(
+        "S02", {"dim '", m_.dim_name(d), "' (", e_.b.extent[d], follows ? ", made from '" + from + "'" : "",
+                ") is cut into unequal parts by ", e_.b.parts(v, place), " processors, which StableHLO does not have: ",
+                follows ? "choose another extent of '" + from + "', or replicate that" +
+                              (scope.empty() ? "" : " here, in<\"" + scope + "\", replicate<" + from + ">>")
+                        : "make it " + (below == 0 ? "" : std::to_string(below) + " or ") +
+                              std::to_string(below + each) + ", or replicate it",
+                line});
   }
 
   // ---- arguments and results ----
