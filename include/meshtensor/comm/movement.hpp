@@ -27,6 +27,16 @@ struct box {
   }
 };
 
+inline std::int64_t elements_in_both(box const& a, box const& b, int dims) {
+  std::int64_t n = 1;
+  for (int d = 0; d < dims && n != 0; ++d) {
+    std::int64_t const begin = std::max(a.origin[d], b.origin[d]);
+    std::int64_t const end = std::min(a.origin[d] + a.extent[d], b.origin[d] + b.extent[d]);
+    n *= std::max<std::int64_t>(0, end - begin);
+  }
+  return n;
+}
+
 /// Rows that one member gives another: they begin at `from` in its block and at `to` in the other's.
 struct row_run {
   std::int64_t from, to, count;
@@ -44,6 +54,9 @@ struct movement {
   std::vector<int> copy;        // by member: members that bring the same box have different numbers, and send only to
                                 // members of their own number
   std::vector<int> alike;       // by member: the first one with its number that gets the same box
+  std::int64_t most_sent = 0;   // the elements of all messages of one member, of the one that sends the most; 0: no
+                                // more than its block has
+  std::int64_t most_given = 0;  // the elements of the largest box that a member gets
   int rows = -1;                // the dim of which members exchange runs; -1: the boxes say what is exchanged
   dynamic_array<dynamic_array<row_run>>
       runs;  // by sender and receiver: sender times the number of members plus receiver
@@ -55,10 +68,21 @@ struct movement {
   }
   /// To be called when the boxes are known.
   void find_alike() {
+    std::vector<bool> again(to.size());  // whether a later member gets the same box
     for (std::size_t j = 0; j < to.size(); ++j) {
       std::size_t k = 0;
       while (!(to[k] == to[j] && copy[k] == copy[j])) ++k;
       alike.push_back(static_cast<int>(k));
+      again[k] = again[k] || k != j;
+      most_given = std::max(most_given, to[j].elements(dims));
+    }
+    if (along >= 0) return;  // boxes that differ have no element in common
+    for (std::size_t s = 0; s < from.size(); ++s) {
+      std::int64_t sent = 0;  // covers have elements in common, so this may be more than the block
+      for (std::size_t r = 0; r < to.size(); ++r)
+        if (alike[r] == static_cast<int>(r) && (r != s || again[r]) && copy[r] == copy[s])
+          sent += elements_in_both(from[s], to[r], dims);
+      most_sent = std::max(most_sent, sent);
     }
   }
 };

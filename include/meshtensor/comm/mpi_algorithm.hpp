@@ -126,12 +126,13 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.received_bytes = form.unpacks ? aligned(result_bytes_of(call, count, 0)) : 0;
       break;
     case collective::broadcast: form.first = mpi_function::ibcast; break;
-    case collective::move:  // subboxes for different members do not overlap, equal ones are packed once
+    case collective::move:  // equal boxes are packed once; those of covers overlap, and member 0 has not the largest
       form.first = mpi_function::isend_irecv;
       form.packs = true, form.unpacks = true;
       form.counts_bytes = aligned(count * static_cast<std::int64_t>(sizeof(void*)));
-      form.received_bytes = aligned(result_bytes_of(call, count, 0));
-      break;
+      form.packed_bytes = aligned(std::max(block, call.moves->most_sent * size));
+      form.received_bytes = aligned(std::max(result_bytes_of(call, count, 0), call.moves->most_given * size));
+      return form;
   }
   form.packed_bytes = form.packs ? aligned(block) : 0;
   return form;

@@ -31,7 +31,8 @@ inline constexpr mt::dtype types[] = {mt::f64, mt::f32, mt::bf16, mt::i32, mt::i
 
 inline int below(generator& g, int n) { return static_cast<int>(g() % static_cast<std::uint64_t>(n)); }
 
-/// A move of some tensor between two placements on p members: along some dims it is cut into parts, before and after.
+/// A move of some tensor between two placements on p members: along some dims it is cut into parts, before and after;
+/// or to covers of such parts, which have elements in common.
 inline mt::movement any_movement(generator& g, int p) {
   mt::movement m;
   m.dims = 1 + below(g, 3), m.kind = static_cast<mt::shift_kind>(below(g, 4)), m.along = below(g, m.dims + 1) - 1;
@@ -61,6 +62,11 @@ inline mt::movement any_movement(generator& g, int p) {
   int const from[] = {below(g, m.dims + 1) - 1, below(g, m.dims + 1) - 1};
   int const to[] = {below(g, m.dims + 1) - 1, below(g, m.dims + 1) - 1};
   m.from = lie(before, from), m.to = lie(after, to);
+  if (int const d = below(g, m.dims); m.along < 0 && below(g, 2) == 0)
+    for (mt::box& b : m.to) {
+      std::int64_t const end = std::min(after[d], b.origin[d] + b.extent[d] + below(g, 4));
+      b.origin[d] = std::max<std::int64_t>(0, b.origin[d] - below(g, 4)), b.extent[d] = end - b.origin[d];
+    }
   for (int r = 0; r < p; ++r)
     m.copy.push_back((from[0] < 0 ? r / axes[1] * axes[1] : 0) + (from[1] < 0 ? r % axes[1] : 0));
   m.find_alike();

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "meshtensor/comm/mpi_algorithm.hpp"
@@ -198,6 +199,25 @@ TEST_CASE("the MPI calls of a collective, and their workspace") {
   static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 0), 1, reductions::ordered).first ==
                 mpi_function::none);
   static_assert(mt::workspace_bytes_of(block(collective::reduce_scatter, 1), 2) == 256);
+}
+
+TEST_CASE("a move to covers has room for an element that goes to several members") {
+  mt::movement moves;  // five rows of 16, one a member; each gets those up to two before and behind its own
+  moves.dims = 2;
+  for (int m = 0; m < 5; ++m) {
+    mt::box own, cover;
+    own.origin[0] = m, own.extent[0] = 1, own.extent[1] = cover.extent[1] = 16;
+    cover.origin[0] = std::max(0, m - 2), cover.extent[0] = std::min(5, m + 3) - cover.origin[0];
+    moves.from.push_back(own), moves.to.push_back(cover), moves.copy.push_back(0);
+  }
+  moves.find_alike();
+  mt::collective_call call;
+  call.kind = collective::move, call.type = mt::f64, call.moves = &moves, call.dims = 2;
+  for (int m = 0; m < 5; ++m) {  // the ends' covers have three rows
+    auto const form = mt::comm::mpi_algorithm_of(mt::of_member(call, 5, m), 5, mt::reductions::ordered);
+    CHECK(form.packed_bytes == 4 * 128);
+    CHECK(form.received_bytes == 5 * 128);
+  }
 }
 
 TEST_CASE("ranks and places in words") {
