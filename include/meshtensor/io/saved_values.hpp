@@ -67,6 +67,13 @@ class saved_values : public loaded_values {
     return true;
   }
 
+  std::vector<std::string> waiting() const override {
+    std::vector<std::string> all;
+    for (auto const& [label, v] : values)
+      if (is_meant(label) && !taken_.contains(label)) all.push_back(label);
+    return all;
+  }
+
   /// Checks dtype and dims; false if the program's initializer applies.
   bool require_fits(std::string const& label, stored const& s) const {
     if (!is_meant(label)) return false;

@@ -2,6 +2,7 @@
 // The store: holds parameters and state, which outlive a step, once and by name; executables borrow them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -13,91 +14,15 @@
 
 #include "meshtensor/array/array_view.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
-#include "meshtensor/base/kept_copies.hpp"
-#include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/run/counts.hpp"
-#include "meshtensor/run/gather.hpp"
-#include "meshtensor/run/recorded/device_copy.hpp"
 #include "meshtensor/run/scratch.hpp"
+#include "meshtensor/run/value_source.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor {
-
-/// A variable in the store: its dtype, dims and layout, and one block for each processor that this process holds.
-struct stored {
-  dtype type;
-  std::vector<dim_extent> dims;
-  std::vector<std::string> axes;  // of each dim, as text: "data=2 x model=2"
-  placement layout;
-  mesh_shape mesh;
-  std::vector<std::int64_t> grains;      // of each dim: parts are multiples of it
-  std::vector<std::string> reshaped_at;  // of each dim with a grain: ` (model.cpp:31)`, where it is merged or split
-  dynamic_array<view> windows;           // of each held processor's block, in the whole
-  dynamic_array<arena> blocks;
-  dynamic_array<kept_copies> copies;  // of each block, in other formats
-  declared_start start;
-  std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
-
-  std::unique_ptr<device_copy> on_device;  // as new as the blocks …
-  bool is_stale = false;                   // … or newer
-
-  /// A processor's block, to be read and written: what a device has is copied home, and its copy is no longer used.
-  std::byte* block_of(std::size_t k) {
-    drop_copies();
-    come_home();
-    on_device.reset();
-    return blocks[k].data();
-  }
-  /// A processor's block, to be read.
-  std::byte* read_block(std::size_t k) {
-    come_home();
-    return blocks[k].data();
-  }
-  /// To be called before anybody writes to the blocks: frees the copies of what they held.
-  void drop_copies() {
-    for (kept_copies& each : copies) each.drop();
-  }
-  void come_home() {
-    if (!is_stale) return;
-    on_device->copy_to(blocks);
-    is_stale = false;
-  }
-  /// `f32[d_model=512, d_ff=2048/model=2]`
-  std::string text() const {
-    std::string t = std::string(text_of(type)) + "[";
-    for (std::size_t i = 0; i < dims.size(); ++i)
-      t += (i == 0 ? "" : ", ") + dims[i].label.text() + "=" + std::to_string(dims[i].extent) +
-           (axes[i].empty() ? "" : "/" + axes[i]);
-    return t + "]";
-  }
-  std::int64_t bytes() const { return detail::elements_of(dims) * static_cast<std::int64_t>(bytes_of(type)); }
-  /// The part of a dim that a processor holds.
-  interval part(int dim, std::int64_t rank) const {
-    auto const i = static_cast<std::size_t>(dim);
-    return part_of_rank(dims[i].extent, grains[i], layout, dim, mesh, rank);
-  }
-  /// Bytes of the largest block of a processor: that of the first one.
-  std::int64_t local_bytes() const {
-    auto n = static_cast<std::int64_t>(bytes_of(type));
-    for (int i = 0; i < static_cast<int>(dims.size()); ++i) n *= part(i, 0).count;
-    return n;
-  }
-};
-
-/// A source of values that a store does not have yet: a loaded checkpoint.
-class value_source {
- public:
-  virtual ~value_source() = default;
-  virtual bool has(std::string const& label) const = 0;
-  /// Fills the blocks of a value; false: the program's initializer applies. Throws if that is not allowed, or if the
-  /// value has another dtype or other dims there.
-  virtual bool fill(std::string const& label, stored& value) = 0;
-  /// The number of updates saved under a path; nothing if none was saved.
-  virtual std::optional<std::uint64_t> updates(std::string const&) const { return {}; }
-};
 
 /// Owns the values that outlive a step. The first executable that names a value initialises it from the seed, the
 /// value's path and the global index, so that the order of executables does not matter. `step` counts the steps of all
@@ -140,7 +65,9 @@ class store {
   std::uint64_t updates_of(std::string const& path) const {
     auto const found = counts_.updates.find(path);
     if (found != counts_.updates.end()) return found->second;
-    return (asks_source_ && source_ ? source_->updates(path) : std::nullopt).value_or(others_.updates);
+    for (value_source const* from = source_.get(); asks_source_ && from != nullptr; from = from->before.get())
+      if (auto const n = from->updates(path)) return *n;
+    return others_.updates;
   }
   /// References to the counts, valid as long as the store.
   std::uint64_t& count_steps(std::string const& program) {
@@ -184,9 +111,9 @@ class store {
     copy_out(label, whole.data());
     return whole;
   }
-  /// Copies a whole value into memory that has room for it: dense, in the order of the value's dims.
+  /// Copies a whole value into memory that has room for it: dense, in the order of the value's dims. errors R13
   void copy_out(std::string const& label, void* whole) {
-    stored& s = values_.at(label);
+    stored& s = named(label);
     if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
       view const all = detail::dense_view(whole, s.type, s.dims);
       for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.read_block(k), all, true);
@@ -212,9 +139,9 @@ class store {
                             detail::text_of(same.dims())});
     copy_in(label, same.data());
   }
-  /// Replaces a value from memory that is dense, in the order of the value's dims.
+  /// Replaces a value from memory that is dense, in the order of the value's dims. errors R13
   void copy_in(std::string const& label, void const* whole) {
-    stored& s = values_.at(label);
+    stored& s = named(label);
     view const all = detail::dense_view(whole, s.type, s.dims);
     for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
   }
@@ -295,7 +222,9 @@ class store {
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (rank_context* p : held) add_block(fresh, p->window_of(like));
-    if (!source_ || !source_->fill(label, fresh))
+    value_source* from = source_.get();
+    while (from != nullptr && !from->fill(label, fresh)) from = from->before.get();
+    if (from == nullptr)
       for (view const& window : fresh.windows) make(window, first);
     return values_.emplace(label, std::move(fresh)).first->second;
   }
@@ -303,16 +232,23 @@ class store {
   /// The arenas that its executables share.
   meshtensor::scratch& steps() { return steps_; }
 
-  /// Sets the source of values that the store does not have yet.
-  void begin_from(std::shared_ptr<value_source> source) { source_ = std::move(source); }
+  /// Sets the source of values that the store does not have yet. What it lacks comes from the source before it.
+  void begin_from(std::shared_ptr<value_source> source) {
+    if (source_ && source && source != source_ &&
+        std::ranges::any_of(source_->waiting(), [&](std::string const& label) { return !source->has(label); }))
+      source->before = source_;
+    source_ = std::move(source);
+  }
   std::shared_ptr<value_source> const& source() const { return source_; }
   /// Copies a whole value from the source that no executable has named yet; false: the source has none.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
-    if (!source_ || !source_->has(label)) return false;
+    value_source* from = source_.get();
+    while (from != nullptr && !from->has(label)) from = from->before.get();
+    if (from == nullptr) return false;
     stored alone{};
     alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
     add_block(alone, detail::dense_view(nullptr, type, dims));
-    if (!source_->fill(label, alone)) return false;
+    if (!from->fill(label, alone)) return false;
     std::memcpy(whole, alone.block_of(0), static_cast<std::size_t>(alone.bytes()));
     return true;
   }
@@ -387,17 +323,20 @@ class store {
     return "";
   }
 
-  template <class T>
-  stored& typed(std::string const& label) {
+  stored& named(std::string const& label) {
     auto const found = values_.find(label);
     if (found == values_.end())
       throw error("R13", {"the store has no value '", label, "'",
                           (values_.empty() ? std::string(": the executables that are made on it name its values")
                                            : did_you_mean(label, names()))});
-    if (found->second.type != dtype_of<T>)
-      throw error("R14",
-                  {"the store holds '", label, "' as ", found->second.text(), ", not as ", text_of(dtype_of<T>)});
     return found->second;
+  }
+  template <class T>
+  stored& typed(std::string const& label) {
+    stored& s = named(label);
+    if (s.type != dtype_of<T>)
+      throw error("R14", {"the store holds '", label, "' as ", s.text(), ", not as ", text_of(dtype_of<T>)});
+    return s;
   }
   /// Copies one processor's block into its place in the whole value, or out of it.
   static void copy(view part, std::byte* block, view whole, bool into_whole) {

@@ -137,6 +137,33 @@ TEST_CASE("a value that is a tensor for each index of a dim") {
         }).starts_with("meshtensor C08"));
 }
 
+TEST_CASE("what waits from a checkpoint is not lost to a file that lacks it") {
+  own_folder const folder;
+  held one(2);
+  one.set_all();
+  mt::save(one.weights, folder / "run");
+  one.weights.set("values/f32", numbers<float>(3));
+  mt::export_safetensors(one.weights, folder / "m", {.only = f32_only});
+  for (bool const by_name : {false, true}) {
+    mt::store later(one.job);
+    auto const first = mt::load(later, folder / "run");
+    mt::import_options const how = {.begin_missing = !by_name,
+                                    .only = by_name ? std::function<bool(std::string const&)>(f32_only) : nullptr};
+    auto const second = mt::import_safetensors(later, folder / "m", how);
+    mt::executable<program, mesh, by_columns> const step(later, model(3));
+    auto const is = [&](char const* label, auto const& wanted) {
+      auto const found = later.get<typename std::remove_cvref_t<decltype(wanted)>::value_type>(label);
+      return std::equal(wanted.begin(), wanted.end(), found.begin(), found.end());
+    };
+    CHECK(is("values/f32", numbers<float>(3)));
+    CHECK(is("values/f64", numbers<double>(0)));
+    CHECK(is("values/one", std::vector<float>{2.5f}));
+    CHECK(is("values/i64", numbers<std::int64_t>(0)));
+    CHECK(first.left() == std::vector<std::string>{"values/f32"});
+    CHECK(second.left().empty());
+  }
+}
+
 TEST_CASE("a part of it") {
   own_folder const folder;
   held one(2), other(1);

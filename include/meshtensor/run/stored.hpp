@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value of a store: its blocks on the processors that this process holds, and their copies on a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "meshtensor/array/array_view.hpp"
+#include "meshtensor/array/interpret.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
+#include "meshtensor/base/kept_copies.hpp"
+#include "meshtensor/base/memory.hpp"
+#include "meshtensor/run/gather.hpp"
+#include "meshtensor/run/recorded/device_copy.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+/// A variable in the store: its dtype, dims and layout, and one block for each processor that this process holds.
+struct stored {
+  dtype type;
+  std::vector<dim_extent> dims;
+  std::vector<std::string> axes;  // of each dim, as text: "data=2 x model=2"
+  placement layout;
+  mesh_shape mesh;
+  std::vector<std::int64_t> grains;      // of each dim: parts are multiples of it
+  std::vector<std::string> reshaped_at;  // of each dim with a grain: ` (model.cpp:31)`, where it is merged or split
+  dynamic_array<view> windows;           // of each held processor's block, in the whole
+  dynamic_array<arena> blocks;
+  dynamic_array<kept_copies> copies;  // of each block, in other formats
+  declared_start start;
+  std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
+
+  std::unique_ptr<device_copy> on_device;  // as new as the blocks …
+  bool is_stale = false;                   // … or newer
+
+  /// A processor's block, to be read and written: what a device has is copied home, and its copy is no longer used.
+  std::byte* block_of(std::size_t k) {
+    drop_copies();
+    come_home();
+    on_device.reset();
+    return blocks[k].data();
+  }
+  /// A processor's block, to be read.
+  std::byte* read_block(std::size_t k) {
+    come_home();
+    return blocks[k].data();
+  }
+  /// To be called before anybody writes to the blocks: frees the copies of what they held.
+  void drop_copies() {
+    for (kept_copies& each : copies) each.drop();
+  }
+  void come_home() {
+    if (!is_stale) return;
+    on_device->copy_to(blocks);
+    is_stale = false;
+  }
+  /// `f32[d_model=512, d_ff=2048/model=2]`
+  std::string text() const {
+    std::string t = std::string(text_of(type)) + "[";
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      t += (i == 0 ? "" : ", ") + dims[i].label.text() + "=" + std::to_string(dims[i].extent) +
+           (axes[i].empty() ? "" : "/" + axes[i]);
+    return t + "]";
+  }
+  std::int64_t bytes() const { return detail::elements_of(dims) * static_cast<std::int64_t>(bytes_of(type)); }
+  /// The part of a dim that a processor holds.
+  interval part(int dim, std::int64_t rank) const {
+    auto const i = static_cast<std::size_t>(dim);
+    return part_of_rank(dims[i].extent, grains[i], layout, dim, mesh, rank);
+  }
+  /// Bytes of the largest block of a processor: that of the first one.
+  std::int64_t local_bytes() const {
+    auto n = static_cast<std::int64_t>(bytes_of(type));
+    for (int i = 0; i < static_cast<int>(dims.size()); ++i) n *= part(i, 0).count;
+    return n;
+  }
+};
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
