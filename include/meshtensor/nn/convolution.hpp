@@ -73,18 +73,20 @@ struct convolution_of<Backward, dims<From...>, dims<Into...>> {
                               Args const&... args) {
     constexpr bool has_channels = (has_dim<X, From> && ...);
     if constexpr (!has_channels)
-      static_assert(
-          is_valid<
-              meshtensor::detail::wrong<"T01 convolution: the operand lacks channels that it maps from", X, From...>>);
+      static_assert(is_valid<refusal<"T01 ", ": the operand lacks channels that it maps from", X, From...>()>);
     if constexpr (!LacksNew)
-      static_assert(
-          is_valid<meshtensor::detail::wrong<"T03 convolution: the operand already has channels that it maps to", X,
-                                             Into...>>);
+      static_assert(is_valid<refusal<"T03 ", ": the operand already has channels that it maps to", X, Into...>()>);
     if constexpr (has_channels && LacksNew) return traced(s, x, windows, args...);
     else return x;
   }
 
  private:
+  template <meshtensor::detail::literal Code, meshtensor::detail::literal Words, class... Facts>
+  static constexpr auto const& refusal() {
+    using meshtensor::detail::joined_words, meshtensor::detail::literal, meshtensor::detail::wrong;
+    if constexpr (Backward) return wrong<joined_words<Code, literal("convolution_transposed"), Words>, Facts...>;
+    else return wrong<joined_words<Code, literal("convolution"), Words>, Facts...>;
+  }
   template <scope S, handle X, class... I, class... O, class... K, class... Args>
   static constexpr auto traced(S const& s, X const& x, std::tuple<window_along<I, O, K>...> const& windows,
                                Args const&... args) {

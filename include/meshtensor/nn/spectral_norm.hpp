@@ -32,6 +32,7 @@ struct spectral_norm_body {
     constexpr bool has_rows = (has_dim<W, R> && ...);
     if constexpr (!has_rows)
       static_assert(is_valid<meshtensor::detail::wrong<"T01 spectral_norm: the weight lacks the dim", W, R...>>);
+    meshtensor::detail::owner_of(weight)->expect(iterations >= 0, "T06 spectral_norm: iterations are 0 or more");
     if constexpr (has_rows)
       return by_vectors(s, weight, rows, ruled_t<without, typename W::dim_list, dims<R...>>{}, iterations);
     else return weight;

@@ -302,6 +302,12 @@ template <bool Backward, class I, class O, class K>
 constexpr auto given_by(window_along<I, O, K> const& w) {
   return moved_over<!Backward>(w);
 }
+template <class... A>
+inline constexpr bool calls_conv = false;
+template <class X, class K, class... D, class... I, class... O, class... W>
+inline constexpr bool calls_conv<X, K, to_dims<D...>, window_along<I, O, W>...> =
+    sizeof...(I) >= 1 && sizeof...(I) <= 3;
+
 template <class I, class O, class K>
 constexpr K kernel_of(window_along<I, O, K> const&) {
   return {};
@@ -409,6 +415,17 @@ constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_al
   return detail::record_conv<false>(where, x, kernel, result, first, second, third);
 }
 
+/// Rejects other arguments: a window of a pool, a number in the place of the kernel's dim, dims without `to`.
+template <class... A>
+requires((handle<A> || ...) && !detail::calls_conv<A...>)
+constexpr auto conv(A const&... a) {
+  static_assert(is_valid<detail::wrong<
+                    "T10 conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
+                    "the kernel: conv(x, kernel, mt::to(batch, rows_2, c_out), mt::window(rows, rows_2, k_rows)), not",
+                    A...>>);
+  return detail::first_handle(a...);
+}
+
 /// The transposed convolution: `x` lies along the outputs of the windows, and each of its elements is spread over their
 /// inputs, times the kernel. It is the gradient of `conv` by its operand: `conv_transposed(y, kernel, to(batch, rows,
 /// cols, c_in), window(rows, rows_2, …), window(cols, cols_2, …))` of y [batch, rows_2, cols_2, c_out].
@@ -433,6 +450,16 @@ constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result
                                window_along<I2, O2, W2> const& second, window_along<I3, O3, W3> const& third,
                                line const& where = {}) {
   return detail::record_conv<true>(where, x, kernel, result, first, second, third);
+}
+template <class... A>
+requires((handle<A> || ...) && !detail::calls_conv<A...>)
+constexpr auto conv_transposed(A const&... a) {
+  static_assert(
+      is_valid<detail::wrong<"T10 conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
+                             "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
+                             "c_in), mt::window(rows, rows_2, k_rows)), not",
+                             A...>>);
+  return detail::first_handle(a...);
 }
 
 }  // namespace meshtensor

@@ -35,6 +35,14 @@ struct neighbours {
     }
     return wrap<H::type, typename H::dim_list>(r.b, v);
   }
+  template <class... D>
+  requires(!(std::same_as<D, dim_extent> && ...))
+  constexpr auto operator()(D const&...) const {
+    static_assert(
+        is_valid<
+            wrong<"T10 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not", H, D...>>);
+    return x;
+  }
 
  private:
   static constexpr void require(builder& b, shape const& dims, name const& dim) {

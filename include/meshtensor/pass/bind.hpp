@@ -15,11 +15,13 @@ namespace meshtensor {
 /// Binds a module to a mesh and to the extents given at start-up.
 ///
 /// errors  S03 dims that stand for the same elements have different extents, a window has other places, or a slice or a
-///         pad reaches beyond its dim; S10, S11 a dim's extent; S12 an axis without a size
+///         pad reaches beyond its dim; S10, S11 a dim's extent, or the bytes
+///         of all tensors; S12 an axis without a size
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};
   detail::bind_dims(m, given, b);
   if (b.ok()) detail::check_same_elements(m, b);
+  if (b.ok()) detail::check_sizes(m, b);
   if (b.ok()) detail::check_windows(m, b);
   if (b.ok()) detail::check_places(m, b);
   if (b.ok()) detail::bind_axes(m, mesh, b);

@@ -48,6 +48,16 @@ struct shifted {
 inline constexpr struct three : mt::dim<"three", 3> {} three;
 inline constexpr struct five : mt::dim<"five", 5> {} five;
 inline constexpr struct placed : mt::dim<"placed", mt::windowed(batch, 5)> {} placed;
+inline constexpr struct lines : mt::dim<"lines"> {} lines;
+inline constexpr struct area : mt::dim<"area", batch * lines> {} area;
+struct plane {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, batch, lines) * 2); }
+};
+struct flat {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", merge(s.input("x", mt::f32, batch, lines), mt::to(batch, lines), area));
+  }
+};
 template <class F>
 struct of_batch {
   constexpr void operator()(mt::scope auto s) const { s.output("y", F()(s, s.input("x", mt::f32, batch, in))); }
@@ -126,6 +136,27 @@ TEST_CASE("a dim that is made from others must have an element") {
       said([&] { mt::executable<net::shifted, net::mesh, mt::layout<>> step(weights, batch(1), data(1)); }),
       "S10: the dim 'known' would have the extent 0, by the dims that it is made from: 'batch' is 1, but an extent is "
       "at least 1");
+}
+
+TEST_CASE("extents and sizes that no machine has are refused before their bytes are counted") {
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job);
+  auto const of = [&](std::int64_t extent) { return said([&] { run step(weights, batch(extent), data(1)); }); };
+  check_says(of(std::int64_t{1} << 62),
+             "S10: the dim 'batch' cannot have the extent 4611686018427387904: an extent is at most 2^48");
+  check_says(of((std::int64_t{1} << 48) + 1), "an extent is at most 2^48");
+  check_says(of(std::int64_t{1} << 40), "M10: ");
+  check_says(said([&] {
+               mt::executable<net::plane, net::mesh, mt::layout<>> step(weights, batch(1 << 30), net::lines(1 << 30),
+                                                                        data(1));
+             }),
+             "S10: the tensors of this program would have more than 2^60 bytes, with one of [batch=1073741824, "
+             "lines=1073741824]: give smaller extents");
+  check_says(said([&] {
+               mt::executable<net::flat, net::mesh, mt::layout<>> step(weights, batch(1 << 30), net::lines(1 << 30),
+                                                                       data(1));
+             }),
+             "S10: the dim 'area' would have an extent of more than 2^48: 'batch' is 1073741824, make it shorter");
 }
 
 TEST_CASE("what reaches beyond a dim by extents that are given is refused before the first step") {

@@ -65,7 +65,9 @@ constexpr void check_windows(module const& m, binding& b) {
                  << m.dim_name(input) << "' (" << b.extent[input] << "), with stride " << window->stride
                  << ", dilation " << window->dilation << " and padding " << window->low << " + " << *high << ", has "
                  << places << " places, but '" << m.dim_name(output) << "' is " << b.extent[output]
-                 << (places == 0 ? ": make the kernel smaller, or pad more" : ": declare it by divided or windowed");
+                 << (places == 0       ? ": make the kernel smaller, or pad more"
+                     : input == output ? ": pad it, as by mt::centred_padding, or name another output"
+                                       : ": declare it by divided or windowed");
         locate(b.report, m, n);
         return;
       }
@@ -105,6 +107,27 @@ constexpr void check_places(module const& m, binding& b) {
     else if (least < 0) b.report << "let it begin at " << at->first - least << " or later";
     else b.report << "let it begin at " << at->first - (most - room + 1) << " or earlier";
     locate(b.report, m, n);
+    return;
+  }
+}
+
+/// Checks that the bytes of all tensors together can be counted.
+constexpr void check_sizes(module const& m, binding& b) {
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  std::int64_t total = 0;
+  for (int v = 0; v < m.value_count; ++v) {
+    value const& x = m.values[v];
+    auto bytes = static_cast<std::int64_t>(bytes_of(x.type));
+    for (int k = 0; k < x.dims.count; ++k) {
+      std::int64_t const extent = std::max<std::int64_t>(1, b.extent[x.dims.at[k]]);
+      bytes = bytes > most / extent ? most : bytes * extent;
+    }
+    total += bytes;
+    if (total < most) continue;
+    b.report << "S10 the tensors of this program would have more than 2^60 bytes, with one of [";
+    for (int k = 0; k < x.dims.count; ++k)
+      b.report << (k == 0 ? "" : ", ") << m.dim_name(x.dims.at[k]) << "=" << b.extent[x.dims.at[k]];
+    b.report << "]: give smaller extents";
     return;
   }
 }

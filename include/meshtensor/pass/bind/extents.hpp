@@ -53,6 +53,12 @@ struct needed_dims {
   }
 };
 
+/// The longest dim: sizes in bytes and counts of operations stay within 64 bits.
+inline constexpr std::int64_t longest_dim = std::int64_t{1} << 48;
+constexpr std::int64_t product_up_to_longest(std::int64_t a, std::int64_t b) {
+  return a > 0 && b > longest_dim / a ? longest_dim + 1 : a * b;
+}
+
 constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
   for (dim_extent const& g : given) {
     int d = 0;
@@ -73,6 +79,11 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       b.report << "S10 the dim '" << g.label << "' is given two extents, " << b.extent[d] << " and " << g.extent;
       return;
     }
+    if (g.extent > longest_dim) {
+      b.report << "S10 the dim '" << g.label << "' cannot have the extent " << g.extent
+               << ": an extent is at most 2^48";
+      return;
+    }
     b.extent[d] = g.extent;
   }
   needed_dims const needed(m);
@@ -80,7 +91,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     dim_row const& row = m.dims[d];
     switch (row.kind) {
       case dim_row::fixed: b.extent[d] = row.value; break;
-      case dim_row::product: b.extent[d] = b.extent[row.first] * b.extent[row.second]; break;
+      case dim_row::product: b.extent[d] = product_up_to_longest(b.extent[row.first], b.extent[row.second]); break;
       case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::same: b.extent[d] = b.extent[row.first]; break;
@@ -92,6 +103,11 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::in_block:
       case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers, bind_rows
       case dim_row::dynamic: break;
+    }
+    if (b.extent[d] > longest_dim) {
+      b.report << "S10 the dim '" << m.dim_name(d) << "' would have an extent of more than 2^48: '"
+               << m.dim_name(row.first) << "' is " << b.extent[row.first] << ", make it shorter";
+      return;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
       b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
