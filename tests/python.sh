@@ -36,3 +36,20 @@ meshtensor_find_libtpu() {
   fi
   [ ! -e "$folder/libtpu/libtpu.so" ] || export MESHTENSOR_LIBTPU=$folder/libtpu/libtpu.so
 }
+
+# Installs the compiler of kernels for NVIDIA GPUs, which needs no GPU and 90 MB to download, in build/nvrtc, and sets
+# MESHTENSOR_NVRTC to it, unless that is set or the machine has one. Without it, tests of it are skipped.
+meshtensor_find_nvrtc() {
+  local folder=$PWD/build/nvrtc library=nvidia/cu13/lib/libnvrtc.so.13
+  [ -z "${MESHTENSOR_NVRTC:-}" ] || return 0
+  ! ldconfig -p 2>/dev/null | grep -q 'libnvrtc\.so' || return 0
+  [ ! -e /usr/local/cuda/lib64/libnvrtc.so ] || return 0
+  if [ ! -e "$folder/$library" ] && [ "${MESHTENSOR_INSTALL:-yes}" != no ]; then
+    echo "meshtensor: installing the compiler of kernels for GPUs in build/nvrtc" >&2
+    mkdir -p build
+    "${meshtensor_python:-python3}" -m pip --disable-pip-version-check install --quiet --retries 2 --timeout 30 \
+      --no-deps --only-binary :all: --target "$folder" nvidia-cuda-nvrtc==13.0.88 </dev/null >build/nvrtc.log 2>&1 ||
+      { echo "meshtensor: it could not be installed: $(tail -n 1 build/nvrtc.log)" >&2; return 0; }
+  fi
+  [ ! -e "$folder/$library" ] || export MESHTENSOR_NVRTC=$folder/$library
+}

@@ -160,6 +160,9 @@ groups=(build library examples tests)
 meshtensor_python=
 meshtensor_make_python
 if [[ " ${labels[*]} $alone " == *" tpu "* && ( -z $filter || $filter == *tpu* ) ]]; then meshtensor_find_libtpu; fi
+if [[ " ${labels[*]} $alone " == *" cuda "* && ( -z $filter || property/kernels_cuda =~ $filter ) ]]; then
+  meshtensor_find_nvrtc
+fi
 
 case $own_build$alone in
   '') build_and_run release "${labels[@]}" ;;
