@@ -80,6 +80,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
   // What it was asked to do.
   long launches = 0, products = 0, offsets = 0, sums = 0, copies = 0, uploads = 0, downloads = 0, replays = 0,
        recordings = 0, loads = 0;
+  long loaded = 0;  // texts whose kernels can be launched
   long blocks() const { return static_cast<long>(blocks_.size()); }
   std::string last_text;
   bool has_products = true, has_products_by_address = true, has_epilogues = true;
@@ -171,7 +172,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
 
   std::vector<meshtensor::cuda::function> load(std::string const& text,
                                                std::vector<std::string> const& names) override {
-    ++loads;
+    ++loads, ++loaded;
     last_text = text;
     if (!compiles) return std::vector<meshtensor::cuda::function>(names.size());
     std::string const base = folder_ + "/" + std::to_string(files_.size());
@@ -192,12 +193,18 @@ class host_gpu final : public meshtensor::cuda::gpu {
     std::vector<meshtensor::cuda::function> all;
     for (std::string const& n : names) {
       kernel k;
+      k.library = library;
       k.run = reinterpret_cast<void (*)(meshtensor::cuda::launch_arguments)>(dlsym(library, n.c_str()));
       k.run_block = reinterpret_cast<decltype(k.run_block)>(dlsym(library, "run_block"));
       kernels_.push_back(std::make_unique<kernel>(k));
       all.push_back({kernels_.back().get()});
     }
     return all;
+  }
+  /// A launch of one of them from now on ends the test.
+  void unload(std::vector<meshtensor::cuda::function> const& all) noexcept override {
+    --loaded;
+    if (auto const* const k = static_cast<kernel const*>(all[0].handle); k != nullptr) dlclose(k->library);
   }
   std::unique_ptr<meshtensor::cuda::product_plan> plan(meshtensor::cuda::gemm const& product) override {
     if (!has_products || (product.by_address && !has_products_by_address)) return nullptr;
@@ -223,6 +230,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
 
  private:
   struct kernel {
+    void* library;
     void (*run)(meshtensor::cuda::launch_arguments);
     void (*run_block)(void (*)(meshtensor::cuda::launch_arguments), meshtensor::cuda::launch_arguments const*, unsigned,
                       unsigned, unsigned);

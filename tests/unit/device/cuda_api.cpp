@@ -70,6 +70,7 @@ static_assert(are_called_alike(d.cuStreamCreate, &cuStreamCreate));
 static_assert(are_called_alike(d.cuStreamSynchronize, &cuStreamSynchronize));
 static_assert(are_called_alike(d.cuStreamQuery, &cuStreamQuery));
 static_assert(are_called_alike(d.cuModuleLoadData, &cuModuleLoadData));
+static_assert(are_called_alike(d.cuModuleUnload, &cuModuleUnload));
 static_assert(are_called_alike(d.cuModuleGetFunction, &cuModuleGetFunction));
 static_assert(are_called_alike(d.cuFuncSetAttribute, &cuFuncSetAttribute));
 static_assert(are_called_alike(d.cuLaunchKernel, &cuLaunchKernel));

@@ -96,6 +96,7 @@ TEST_CASE("dropout, norms, AdamW and clipping: the losses and parameters of plai
   CHECK(here.gpu.loads == 4);
   CHECK(here.gpu.blocks() == 0);
   CHECK(here.gpu.host_blocks() == 0);
+  CHECK(here.gpu.loaded == 0);
 }
 
 TEST_CASE("values stay on the GPU until somebody else asks for them") {

@@ -51,6 +51,7 @@ struct driver {
   result (*cuStreamSynchronize)(stream);
   result (*cuStreamQuery)(stream);
   result (*cuModuleLoadData)(module*, void const*);
+  result (*cuModuleUnload)(module);
   result (*cuModuleGetFunction)(kernel*, module, char const*);
   result (*cuFuncSetAttribute)(kernel, int, int);
   result (*cuLaunchKernel)(kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream, void**,

@@ -112,6 +112,8 @@ class gpu {
 
   /// Compiles a text and gives its kernels by name. errors R83
   virtual std::vector<function> load(std::string const& text, std::vector<std::string> const& names) = 0;
+  /// Frees the kernels of a text, none of which runs or is in a recorded step.
+  virtual void unload(std::vector<function> const&) noexcept {}
   /// Null: it has no way to compute this product.
   virtual std::unique_ptr<product_plan> plan(gemm const& product) = 0;
   /// Bytes of workspace of its products.

@@ -123,10 +123,13 @@ class loaded_gpu final : public gpu {
   void launch(function which, launch_shape shape, launch_arguments const& arguments) override {
     void* parameters[] = {const_cast<launch_arguments*>(&arguments)};
     auto const kernel = static_cast<api::kernel>(which.handle);
-    if (shape.shared_bytes > 48 * 1024 && allowed_[kernel] < shape.shared_bytes) {
-      check(driver_.cuFuncSetAttribute(kernel, api::shared_bytes, static_cast<int>(shape.shared_bytes)),
-            "cuFuncSetAttribute");
-      allowed_[kernel] = shape.shared_bytes;
+    if (shape.shared_bytes > 48 * 1024) {
+      std::lock_guard const turn(turn_of_kernels_);
+      if (std::size_t& allowed = kernels_[kernel].shared_bytes; allowed < shape.shared_bytes) {
+        check(driver_.cuFuncSetAttribute(kernel, api::shared_bytes, static_cast<int>(shape.shared_bytes)),
+              "cuFuncSetAttribute");
+        allowed = shape.shared_bytes;
+      }
     }
     check(
         driver_.cuLaunchKernel(kernel, static_cast<unsigned>(shape.blocks), 1, 1, static_cast<unsigned>(shape.threads),
@@ -152,12 +155,21 @@ class loaded_gpu final : public gpu {
     api::module loaded = nullptr;
     check(driver_.cuModuleLoadData(&loaded, image.data()), "cuModuleLoadData");
     std::vector<function> all;
+    std::lock_guard const turn(turn_of_kernels_);
     for (std::string const& n : names) {
       api::kernel k = nullptr;
       check(driver_.cuModuleGetFunction(&k, loaded, n.c_str()), "cuModuleGetFunction");
-      all.push_back({k});
+      all.push_back({k}), kernels_[k] = {loaded, 0};
     }
     return all;
+  }
+  void unload(std::vector<function> const& all) noexcept override {
+    std::lock_guard const turn(turn_of_kernels_);
+    driver_.cuCtxSetCurrent(context_);
+    api::module loaded = nullptr;
+    for (function const& f : all)  // later kernels may get the same handles
+      if (auto const k = kernels_.extract(static_cast<api::kernel>(f.handle))) loaded = k.mapped().from;
+    if (loaded != nullptr) driver_.cuModuleUnload(loaded);
   }
 
   std::unique_ptr<product_plan> plan(gemm const& g) override {
@@ -353,6 +365,7 @@ class loaded_gpu final : public gpu {
     d.find(driver_.cuStreamSynchronize, "cuStreamSynchronize");
     d.find(driver_.cuStreamQuery, "cuStreamQuery");
     d.find(driver_.cuModuleLoadData, "cuModuleLoadData");
+    d.find(driver_.cuModuleUnload, "cuModuleUnload");
     d.find(driver_.cuModuleGetFunction, "cuModuleGetFunction");
     d.find(driver_.cuFuncSetAttribute, "cuFuncSetAttribute");
     d.find(driver_.cuLaunchKernel, "cuLaunchKernel");
@@ -395,7 +408,12 @@ class loaded_gpu final : public gpu {
   api::blas blas_ = nullptr;
   int processors_ = 0, capability_ = 0;
   std::size_t shared_bytes_ = 0;
-  std::map<api::kernel, std::size_t> allowed_;  // bytes of shared memory, where a kernel has more than 48 KB
+  struct loaded_kernel {
+    api::module from = nullptr;
+    std::size_t shared_bytes = 0;  // that it may have, if that is more than 48 KB
+  };
+  std::mutex turn_of_kernels_;
+  std::map<api::kernel, loaded_kernel> kernels_;
   bool is_recording_ = false;
   std::mutex turn_of_steps_;
   std::set<captured*> steps_;  // of all programs, for `free_recorded_steps`

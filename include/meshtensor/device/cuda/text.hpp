@@ -40,6 +40,12 @@ struct prepared_kernel {
 /// The kernels of a program.
 class kernel_library {
  public:
+  kernel_library() = default;
+  kernel_library(kernel_library const&) = delete;
+  kernel_library& operator=(kernel_library const&) = delete;
+  ~kernel_library() {
+    if (loaded_by_ != nullptr) loaded_by_->unload(functions_);
+  }
   /// The number of a kernel with this body, which reads `args const& a`.
   std::size_t add(std::string const& body, int threads) {
     std::string const key = std::to_string(threads) + body;
@@ -59,7 +65,7 @@ class kernel_library {
   }
   /// errors R83
   void load(gpu& g) {
-    if (!names_.empty()) functions_ = g.load(text_, names_);
+    if (!names_.empty()) functions_ = g.load(text_, names_), loaded_by_ = &g;
   }
   function operator[](std::size_t number) const { return functions_[number]; }
   std::string const& text() const { return text_; }
@@ -71,6 +77,7 @@ class kernel_library {
   std::vector<char const*> required_;
   std::string text_;
   std::vector<function> functions_;
+  gpu* loaded_by_ = nullptr;
 };
 
 /// All of a text that a compiler for the GPU needs.
