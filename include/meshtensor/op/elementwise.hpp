@@ -121,8 +121,8 @@ struct elementwise_rule : elementwise_inference {
           return multiply(b, dy, scale(b, bell, 1.1283791670955125739));
         });
         break;
-      case function::relu:
-        give(x0, [&] { return select(b, {elementwise(b, function::less_equal, {x(), zero()}), zero(), dy}); });
+      case function::relu:  // y <= 0 where x is, and y is kept more often: what follows reads it
+        give(x0, [&] { return select(b, {elementwise(b, function::less_equal, {d.forward(y), zero()}), zero(), dy}); });
         break;
       case function::add:
         give(x0, [&] { return dy; });
