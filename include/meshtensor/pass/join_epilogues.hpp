@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins convolutions, or products, with their epilogues. Of a convolution: a factor and an offset for each channel,
-// another tensor, relu. Of a product: an offset for each column, another tensor.
+// another tensor, relu. Of a product: an offset for each column, another tensor. Sums over axes of one processor, where
+// that is known, do not end a chain.
 // before: partitioned, composites inlined, not fused.  after: each such chain is a composite `conv_epilogue` or
 // `product_epilogue`.
 // why: a device that runs the composite whole stores the product's result once. A batch norm of running averages with
@@ -44,21 +45,34 @@ struct epilogue_joiner {
     if (!begins_chain(c)) return;
     value const& y = from.result_value(c);
     int stage = 0;  // 1: a factor was found, 2: an offset, 3: a tensor, 4: relu
-    for (int at = first; stage < 4;) {
+    for (int joined = first, at = first; stage < 4;) {
       value_id const v = from.result(from.nodes[at]);
       if (uses[v] != 1 || user[v] == 0) break;
       int const next = user[v] - 1;
       node const& n = from.nodes[next];
       value const& z = from.result_value(n);
-      if (declared(n.kind).fusion != fusion_role::function || n.region != c.region || first_of[next] != 0 ||
-          z.type != y.type || !(z.dims == y.dims) || !(z.layout == y.layout))
-        break;
+      if (n.region != c.region || first_of[next] != 0 || z.type != y.type || !(z.dims == y.dims)) break;
+      at = next;
+      if (sums_over_one(n)) continue;
+      if (declared(n.kind).fusion != fusion_role::function || !(z.layout == from.values[v].layout)) break;
       int const now = stage_of(n, v, first);
       if (now <= stage) break;
-      stage = now, at = next;
-      first_of[next] = static_cast<id>(first + 1), last_of[first] = static_cast<id>(next + 1);
+      stage = now;
+      while (joined != next) {
+        joined = user[from.result(from.nodes[joined])] - 1;
+        first_of[joined] = static_cast<id>(first + 1);
+      }
+      last_of[first] = static_cast<id>(next + 1);
     }
     if (stage != 0) first_of[first] = static_cast<id>(first + 1);
+  }
+  /// Whether a node is a sum over axes that have one processor each: it changes the placement alone.
+  constexpr bool sums_over_one(node const& n) const {
+    if (n.kind != primitive::all_reduce) return false;
+    unsigned const axes = collective_attributes::of(n).axes;
+    for (int a = 0; a < from.axis_count; ++a)
+      if ((axes >> a & 1u) != 0 && from.axes[a].extent != 1) return false;
+    return true;
   }
   constexpr bool begins_chain(node const& n) const {
     if (declared(n.kind).joins != joins || n.function != 0 || is_in_composite(from, n)) return false;  // 0: forward
@@ -133,15 +147,25 @@ struct epilogue_joiner {
     };
     value_id const multiplied[] = {argument(from.operand(c, 0)), argument(from.operand(c, 1))};
     w.entered[old] = static_cast<id>(body + 1);
-    w.copy(c, ids(multiplied, 2));
+    value const& z = from.result_value(last);
+    auto const copy = [&](node const& n, ids operands) {  // placed as it is behind sums over one processor
+      w.copy(n, operands);
+      w.m.values[w[from.result(n)]].layout = z.layout;
+    };
+    copy(c, ids(multiplied, 2));
     for (value_id v = from.result(c); v != from.result(last);) {
       node const& n = from.nodes[user[v] - 1];
+      if (sums_over_one(n)) {
+        w.replace(from.result(n), w[v]);
+        v = from.result(n);
+        continue;
+      }
       value_id inside[2] = {w[v], w[v]};
       if (n.operands.count == 2) {
         int const at = from.operand(n, 0) == v ? 1 : 0;
         inside[at] = argument(from.operand(n, at));
       }
-      w.copy(n, ids(inside, n.operands.count));
+      copy(n, ids(inside, n.operands.count));
       v = from.result(n);
     }
     w.entered[old] = entered;
@@ -151,7 +175,6 @@ struct epilogue_joiner {
     b.region = around;
     node_id const made =
         b.add_node(primitive::composite, 0, given, composite_attributes{label, given.count, false}.packed());
-    value const& z = from.result_value(last);
     value_id const result = b.add_result(made, z.type, z.dims);
     w.m.values[result].layout = z.layout, w.m.values[result].origin = z.origin;
     w.m.nodes[made].regions = b.add_links(std::span<region_id const>(&body, 1));

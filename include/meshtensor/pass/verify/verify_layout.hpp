@@ -128,13 +128,16 @@ struct layout_verifier {
     if (position < 0 && rule.looks && p.shards(a) && p.sharded_at(a) == result.find(rule.looked_up) &&
         lies_with_rows(m, rule, sharded, rule.looked_up, a, p))
       return nullptr;
-    if (position < 0)
-      return rule.contracts != reduction::none && p.part(a) == rule.contracts
+    if (position < 0)  // over an axis of one processor a sum is whole, too
+      return rule.contracts != reduction::none && (p.part(a) == rule.contracts || is_whole_on_one(p, a))
                  ? nullptr
                  : "a sum over a sharded dim is not partial";
     return p.sharded_at(a) == position && p.order(a) == v.layout.order(a)
                ? nullptr
                : "a result's placement differs from its operands'";
+  }
+  constexpr bool is_whole_on_one(placement const& p, int a) const {
+    return m.axes[a].extent == 1 && p.is_replicated(a);
   }
   constexpr char const* check_partial(node const& n, sharding const& rule, int a, int first, int partials) const {
     reduction const kind = m.operand_value(n, first).layout.part(a);
