@@ -204,7 +204,7 @@ constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
   plan p{};
   p.numbers = numbers;
   if (!m.report.empty()) return p;
-  p.steps = schedule(m);
+  p.steps = schedule(m, numbers);
   detail::planner planner(m, p);
   planner.run(entry);
   join_collectives(m, p);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules the nodes of every region: decides the order in which they run.
-// before: partitioned and fused.  after: one order, the same on every rank, because it depends only on global facts.
+// before: partitioned, fused and bound.  after: one order, the same on every rank, because it depends only on global
+// facts.
+// why: a gradient takes memory until its parameter is updated.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/bind/binding.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -20,36 +23,125 @@ constexpr bool shares_memory(node const& n) {
   return declared(n.kind).buffer == buffer_use::shared || applies(n, function::stop_gradient);
 }
 
-/// Nodes run in the order in which they were made, but the update of a variable as soon as its old value is no longer
-/// needed.
-constexpr order schedule(module const& m) {
-  order o{};
-  id last_use[max_values] = {};   // of a value read from a variable: the last node that uses it, under any alias
-  id read_of[max_values] = {};    // the read whose buffer a value shares, plus 1
-  id next_write[max_nodes] = {};  // writes that follow a node, plus 1
-  id first_write[max_nodes] = {};
-  for (int i = 0; i < m.node_count; ++i) {
-    node const& n = m.nodes[i];
-    if (n.kind == primitive::read) read_of[m.result(n)] = static_cast<id>(m.result(n) + 1);
-    for (int k = 0; k < n.operands.count; ++k)
-      if (id const r = read_of[m.operand(n, k)]; r != 0 && n.kind != primitive::write) {
-        last_use[r - 1] = static_cast<id>(i);
-        if (shares_memory(n)) read_of[m.result(n)] = r;
-      }
+namespace detail {
+
+/// Finds the updates: nodes that are computed for writes alone, and where they run. A place is the number of the nodes
+/// that keep theirs, up to the one behind which a node runs, in the order in which they were made.
+struct scheduler {
+  meshtensor::module const& m;
+  binding const& numbers;
+  bool updates[max_nodes];
+  id place[max_nodes];
+  id variable_of_value[max_values];  // whose memory a value shares, plus 1
+  id last_use[max_variables];        // the place of the last node, no update, that uses a variable's old value
+
+  constexpr scheduler(module const& source, binding const& bound)
+      : m(source), numbers(bound), updates{}, place{}, variable_of_value{}, last_use{} {
+    find_updates();
+    for (int i = 0; i < m.node_count; ++i) look(i);
+    place_early();
+    place_what_they_read();
   }
-  id old_value[max_variables] = {};
+
+  /// Whether node `a` runs before node `b`.
+  constexpr bool comes_before(int a, int b) const {
+    if (place[a] != place[b]) return place[a] < place[b];
+    return updates[a] == updates[b] ? a < b : updates[b];
+  }
+
+ private:
+  /// Whether a node may run earlier than where it was made: it waits for no other processor.
+  constexpr bool may_move(node const& n) const {
+    if (n.effect || m.regions[n.region].kind != region_kind::entry) return false;
+    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n));
+    if (is_collective(n.kind)) return numbers.is_alone(n);
+    return n.kind == primitive::kernel || n.kind == primitive::read || shares_memory(n) ||
+           declared(n.kind).fusion != fusion_role::none;
+  }
+  constexpr void find_updates() {
+    bool stays[max_values] = {}, is_used[max_values] = {};  // by a node that keeps its place; by any
+    for (int r = 0; r < m.region_count; ++r)
+      for (int i = 0; i < m.regions[r].results.count; ++i) stays[m.link(m.regions[r].results, i)] = true;
+    for (int i = m.node_count; i-- > 0;) {
+      node const& n = m.nodes[i];
+      bool any = false, all = may_move(n);
+      for (int k = 0; k < n.results.count; ++k)
+        any = any || is_used[m.result(n, k)], all = all && !stays[m.result(n, k)];
+      updates[i] = any && all;
+      for (int k = 0; k < n.operands.count; ++k) {
+        value_id const v = m.operand(n, k);
+        is_used[v] = true, stays[v] = stays[v] || !(updates[i] || n.kind == primitive::write);
+      }
+    }
+  }
+  constexpr void look(int i) {
+    node const& n = m.nodes[i];
+    if (!updates[i]) place[i] = static_cast<id>(i + 1);
+    if (n.kind == primitive::read) variable_of_value[m.result(n)] = static_cast<id>(variable_of(n) + 1);
+    if (n.kind == primitive::write) return;
+    for (int k = 0; k < n.operands.count; ++k) {
+      id const v = variable_of_value[m.operand(n, k)];
+      if (v == 0) continue;
+      if (!updates[i]) last_use[v - 1] = place[i];
+      if (shares_memory(n)) variable_of_value[m.result(n)] = v;
+    }
+  }
+  /// Updates run as soon as they can: behind what makes their operands, and behind the last use of what they replace.
+  constexpr void place_early() {
+    for (int i = 0; i < m.node_count; ++i)
+      if (node const& n = m.nodes[i]; n.kind == primitive::write)
+        if (node_id const maker = m.values[m.operand(n, 0)].node; updates[maker])
+          place[maker] = later(place[maker], last_use[variable_of(n)]);
+    for (int i = 0; i < m.node_count; ++i)
+      for (int k = 0; updates[i] && k < m.nodes[i].operands.count; ++k)
+        place[i] = later(place[i], place[m.values[m.operand(m.nodes[i], k)].node]);
+  }
+  /// What is not written itself runs just before the first update that reads it.
+  constexpr void place_what_they_read() {
+    id first_use[max_values] = {};  // a place, plus 1
+    bool is_written[max_values] = {};
+    for (int i = m.node_count; i-- > 0;) {
+      node const& n = m.nodes[i];
+      if (n.kind == primitive::write) is_written[m.operand(n, 0)] = true;
+      if (!updates[i]) continue;
+      id first = 0;
+      for (int k = 0; k < n.results.count; ++k) {
+        value_id const v = m.result(n, k);
+        first = earlier(first, is_written[v] ? static_cast<id>(place[i] + 1) : first_use[v]);
+      }
+      if (first > place[i] + 1) place[i] = static_cast<id>(first - 1);
+      for (int k = 0; k < n.operands.count; ++k)
+        first_use[m.operand(n, k)] = earlier(first_use[m.operand(n, k)], static_cast<id>(place[i] + 1));
+    }
+  }
+  static constexpr id later(id a, id b) { return a < b ? b : a; }
+  static constexpr id earlier(id a, id b) { return a == 0 || (b != 0 && b < a) ? b : a; }  // 0: none
+};
+
+}  // namespace detail
+
+/// Nodes run in the order in which they were made, but updates as soon as they can, and writes as soon as the old value
+/// of the variable is no longer needed: so a gradient lives until its update.
+constexpr order schedule(module const& m, binding const& numbers) {
+  order o{};
+  detail::scheduler const s(m, numbers);
+  id last_update[max_variables] = {};                                // the last update that reads a variable, plus 1
+  id next_write[max_nodes] = {}, first_write[max_nodes] = {};        // writes that follow a node, plus 1
+  id next_update[max_nodes] = {}, first_update[max_nodes + 1] = {};  // updates at a place, plus 1
   for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == primitive::read)
-      old_value[variable_of(m.nodes[i])] = static_cast<id>(m.result(m.nodes[i]) + 1);
+    for (int k = 0; s.updates[i] && k < m.nodes[i].operands.count; ++k)
+      if (id const v = s.variable_of_value[m.operand(m.nodes[i], k)]; v != 0)
+        if (id& last = last_update[v - 1]; last == 0 || s.comes_before(last - 1, i)) last = static_cast<id>(i + 1);
   for (int i = m.node_count; i-- > 0;) {
     node const& n = m.nodes[i];
-    if (n.kind != primitive::write) continue;
-    id const old = old_value[variable_of(n)];
-    node_id const made = m.values[m.operand(n, 0)].node;
-    id const used = old == 0 ? id{0} : last_use[old - 1];
-    id const after = made < used ? used : id{made};
-    next_write[i] = first_write[after];
-    first_write[after] = static_cast<id>(i + 1);
+    if (n.kind == primitive::write) {
+      int after = m.values[m.operand(n, 0)].node;
+      for (id const other : {s.last_use[variable_of(n)], last_update[variable_of(n)]})
+        if (other != 0 && s.comes_before(after, other - 1)) after = other - 1;
+      next_write[i] = first_write[after], first_write[after] = static_cast<id>(i + 1);
+    } else if (s.updates[i]) {
+      next_update[i] = first_update[s.place[i]], first_update[s.place[i]] = static_cast<id>(i + 1);
+    }
   }
   for (int i = 0; i < m.node_count; ++i) ++o.count[m.nodes[i].region];
   int total = 0;
@@ -58,13 +150,22 @@ constexpr order schedule(module const& m) {
     total += o.count[r];
     o.count[r] = 0;
   }
-  auto put = [&](int i) {
+  auto const put = [&](int i) {
     int const r = m.nodes[i].region;
     o.nodes[o.first[r] + o.count[r]++] = static_cast<node_id>(i);
   };
-  for (int i = 0; i < m.node_count; ++i) {
-    if (m.nodes[i].kind != primitive::write) put(i);
+  auto const put_with_writes = [&](int i) {
+    put(i);
     for (id w = first_write[i]; w != 0; w = next_write[w - 1]) put(w - 1);
+  };
+  auto const put_updates = [&](int at) {
+    for (id u = first_update[at]; u != 0; u = next_update[u - 1]) put_with_writes(u - 1);
+  };
+  put_updates(0);
+  for (int i = 0; i < m.node_count; ++i) {
+    if (m.nodes[i].kind == primitive::write || s.updates[i]) continue;
+    put_with_writes(i);
+    put_updates(i + 1);
   }
   return o;
 }

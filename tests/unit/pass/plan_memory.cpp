@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "meshtensor/nn/sgd.hpp"
 #include "unit/pass/planned.hpp"
 
 using namespace meshtensor_test;
@@ -89,6 +90,28 @@ struct begins_loops {
              }));
   }
 };
+inline constexpr struct near_dim : mt::dim<"near", 64> {} near;
+inline constexpr struct far_dim : mt::dim<"far", 64> {} far;
+/// A chain of layers that is trained, each with a matrix that is much larger than what it makes. What one of them was
+/// is kept.
+struct trains_a_chain {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const first = s.parameter("first", near, far, mt::normal(0.1));
+    auto const there = [&](auto h, auto matrix) { return tanh(einsum(h, matrix, mt::to(batch, far))); };
+    auto const back = [&](auto h, auto matrix) { return tanh(einsum(h, matrix, mt::to(batch, near))); };
+    auto h = s.input("x", mt::f32, batch, near);
+    h = back(there(h, first), s.parameter("second", far, near, mt::normal(0.1)));
+    h = back(there(h, s.parameter("third", near, far, mt::normal(0.1))),
+             s.parameter("fourth", far, near, mt::normal(0.1)));
+    h = back(there(h, s.parameter("fifth", near, far, mt::normal(0.1))),
+             s.parameter("sixth", far, near, mt::normal(0.1)));
+    auto const loss = sum(h * h);
+    mt::sgd{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+    s.update(s.state("was", mt::f32, near, far, mt::zeros), first * loss);
+    s.output("loss", loss);
+  }
+};
+
 /// Variables that take each other's value, one of them through a sum over processors.
 struct changes_places {
   constexpr void operator()(mt::scope auto s) const {
@@ -270,6 +293,16 @@ TEST_CASE("a loop begins in the memory of its first value, unless something else
   CHECK(carries == 10);
   CHECK(shared == 4);  // a, f, f/inner and g
   s.check_steps();
+}
+
+TEST_CASE("a gradient takes memory until its parameter is updated, not until all are") {
+  mt::layout_rules rules{};
+  rules.shard("batch", {"ax"});
+  planned<trains_a_chain> s(rules, 1);
+  constexpr std::int64_t matrix = 64 * 64 * 4;
+  CHECK(s.plan().arena_bytes < 3 * matrix);
+  s.check_steps();
+  planned<trains_a_chain>(rules, 2).check_steps();
 }
 
 TEST_CASE("not while the old value is needed") {
