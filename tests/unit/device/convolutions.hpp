@@ -145,6 +145,10 @@ struct tensors {
   block input, output, kernel;
 };
 
+#if defined(__GNUC__) && !defined(__clang__)  // most of a test's time is spent here, and the rest is compiled at -O0
+#  pragma GCC push_options
+#  pragma GCC optimize("O2")
+#endif
 /// Calls f(input, output, kernel offsets) for every product of a problem.
 template <class F>
 void each_product(convolution_problem const& p, F const& f) {
@@ -182,7 +186,7 @@ inline int wrong_elements(convolution_problem const& p, tensors& x, block const&
   bool const data = p.direction == convolution_direction::data;
   std::vector<double> const first = (data ? x.output : x.input).numbers();
   std::vector<double> const second = (forward || data ? x.kernel : x.output).numbers();
-  double const *const a = first.data(), *const b = second.data();  // pointers: most of a test's time is spent here
+  double const *const a = first.data(), *const b = second.data();
   double *const sums = sum.data(), *const magnitudes = magnitude.data(), *const counts = terms.data();
   each_product(p, [=](std::int64_t i, std::int64_t o, std::int64_t w) {
     double const term = a[data ? o : i] * b[forward || data ? w : o];
@@ -202,5 +206,8 @@ inline int wrong_elements(convolution_problem const& p, tensors& x, block const&
   }
   return wrong + !got.guarded();
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#  pragma GCC pop_options
+#endif
 
 }  // namespace convolutions

@@ -102,6 +102,10 @@ void each_matrix(matmul_problem const& p, F const& f) {
     f(p.offset(p.a, i, p.batch_dims), p.offset(p.b, i, p.batch_dims), p.offset(p.c, i, p.batch_dims));
 }
 
+#if defined(__GNUC__) && !defined(__clang__)  // most of a test's time is spent here, and the rest is compiled at -O0
+#  pragma GCC push_options
+#  pragma GCC optimize("O2")
+#endif
 /// How many elements of `got` are wrong: beyond the error that k roundings of the type of the sums allow, or changed
 /// although no result.
 inline int wrong_elements(matmul_problem const& p, operands const& before, block const& got) {
@@ -130,6 +134,9 @@ inline int wrong_elements(matmul_problem const& p, operands const& before, block
     wrong += !is_result[static_cast<std::size_t>(i)] && got.get(i) != before.c.get(i);
   return wrong;
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#  pragma GCC pop_options
+#endif
 
 /// A workspace that notices writes behind its end.
 struct guarded_workspace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a process has of memory: the plan, workspaces, and the rest, before the first step and after.
 // needs: cpu
+// passes: start-up
 // sanitize: no
 #include <doctest/doctest.h>
 #include <sys/resource.h>
