@@ -14,8 +14,8 @@ tests/run.sh [--whole] [--all | --with PART... | --part PART] [FILTER] [-- CTEST
 Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
 tests. Of the products of programs, layouts, meshes and random numbers one case in six is tried.
 
-  FILTER        the tests whose names match, those of `native`, `translate`, `images` and `tpu` too, after building
-                what they run: tests/run.sh unit/op/top_k
+  FILTER        the tests whose names match, those of the parts from `native` on too, after building what they run:
+                tests/run.sh unit/op/top_k
   --whole       every case of the products
   --all         the tests and all parts
   --with PART   the tests and this part
@@ -30,9 +30,14 @@ tests. Of the products of programs, layouts, meshes and random numbers one case 
     package       every header alone; small projects that use the library: installed, included, without CMake; kernels
                   of nvcc, where it is
     native        tests of the cpu device once more, compiled for this very processor
-    translate     the example translate
+    translate     the example translate, and the example transformer on a megabyte of text
     images        the examples resnet and digits
     tpu           training steps through the compiler of TPUs, which is installed in build/libtpu
+    cuda          programs on the cuda device, the host's compiler and processors in place of a GPU; kernels through
+                  NVRTC, which is installed in build/nvrtc
+    pjrt          programs and examples on a PJRT plugin for processors, and texts of StableHLO through XLA
+    compiled      steps that the compiler writes out and plans, large ones; what programs cost it
+    faults        jobs of three ranks of which one stops, dies, leaves or differs; two machines whose link goes down
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
 folder of data sets; tests that need one are skipped without it. MESHTENSOR_SAMPLE=20 tries one case in twenty,
@@ -40,8 +45,8 @@ MESHTENSOR_SEED=7 others.
 END
 }
 
-all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu)
-on_request=(native translate images tpu)  # those whose programs are targets of the build: part_NAME
+all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt compiled faults)
+on_request=(native translate images tpu cuda pjrt compiled faults)  # those whose programs are targets of the build: part_NAME
 labels=(main)
 alone='' own_build='' filter=''
 
@@ -172,7 +177,6 @@ case $own_build$alone in
   fuzz) build_and_run fuzz main ;;
   mpich) build_and_run mpich main ;;
   package) configure release && run release package ;;
-  native | translate | images | tpu) build_and_run release "$alone" ;;
   compile-fail)
     if [ -n "$own_build" ]; then
       configure clang && run clang compile-fail
@@ -180,4 +184,5 @@ case $own_build$alone in
       configure release && run release compile-fail
     fi
     ;;
+  *) build_and_run release "$alone" ;;
 esac

@@ -4,6 +4,7 @@
 // ranks: 2 4
 // needs: mpi
 // timeout: 300
+// part: compiled
 #include "mpi/sent_by_compiled_steps.hpp"
 
 #include "../../examples/transformer.hpp"

@@ -4,6 +4,7 @@
 // ranks: 1 2 4 6
 // needs: mpi
 // timeout: 300
+// part: compiled
 #include "mpi/sent_by_compiled_steps.hpp"
 
 #include "meshtensor/job/mpi_runner.hpp"

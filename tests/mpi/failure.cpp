@@ -2,6 +2,7 @@
 // A rank that fails says so and ends the job; a wait that is too long names the collective. MPI_Abort is caught here.
 // passes: start-up
 // ranks: 2 3
+// processors: 1
 // needs: mpi
 #include <doctest/doctest.h>
 

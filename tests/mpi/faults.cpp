@@ -20,6 +20,7 @@
 // twin: -ffast-math
 // optimize: 0
 // needs: io mpi
+// part: faults
 #include <sys/resource.h>
 #include <unistd.h>
 

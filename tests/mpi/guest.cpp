@@ -3,6 +3,7 @@
 // an exception on all, after which the program goes on.
 // passes: start-up
 // ranks: 2 4 6
+// processors: 1
 #include <doctest/doctest.h>
 #include <stdlib.h>  // setenv
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that ranks put and get by key: from any thread, until all are through; who fails or does not come is named.
 // ranks: 2 3 4
+// processors: 1
 #include "meshtensor/comm/mpi/key_values.hpp"
 
 #include <doctest/doctest.h>

@@ -6,6 +6,7 @@
 // ranks: 2 4
 // needs: mpi
 // timeout: 600
+// part: cuda
 #include <stdlib.h>  // setenv
 
 #include <optional>

@@ -5,6 +5,7 @@
 // passes: start-up
 // sanitize: no
 // ranks: 2 3
+// part: pjrt
 #include <doctest/doctest.h>
 
 #include "meshtensor/device/pjrt/device.hpp"

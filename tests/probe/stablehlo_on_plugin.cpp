@@ -2,6 +2,8 @@
 // Programs as StableHLO, run on a PJRT plugin by the library's own client, and compared with what was expected: some of
 // the catalogue, or all that stablehlo.cpp has written to the folder MESHTENSOR_STABLEHLO_CASES. Programs for more
 // devices than the plugin has are left out.
+//
+// part: pjrt
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks: what the compiler plans is what start-up plans.
 // sanitize: no
+// part: compiled
 #include "property/compiled.hpp"
 
 TEST_CASE("lowered by the compiler and at start-up") {

@@ -6,6 +6,7 @@
 // passes: start-up
 // sanitize: no
 // timeout: 300
+// part: cuda
 #include <set>
 
 #include "meshtensor/device/cuda/device.hpp"

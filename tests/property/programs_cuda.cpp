@@ -4,6 +4,7 @@
 // passes: start-up
 // sanitize: no
 // timeout: 600
+// part: cuda
 #include "property/on_cuda.hpp"
 #include "property/program.hpp"
 #include "property/random_run.hpp"

@@ -4,6 +4,7 @@
 // passes: start-up
 // sanitize: no
 // timeout: 600
+// part: cuda
 #include "meshtensor/op/conv.hpp"
 #include "meshtensor/op/pool.hpp"
 #include "property/graph.hpp"

@@ -4,6 +4,7 @@
 // passes: start-up
 // sanitize: no
 // timeout: 600
+// part: cuda
 #include "meshtensor/device/cuda/device.hpp"
 #include "support/gpu_of_tests.hpp"
 #include "unit/device/attending.hpp"

@@ -2,6 +2,7 @@
 // What a plugin's compiler refuses is named by the operation and the user's line.
 // passes: start-up
 // sanitize: no
+// part: pjrt
 #include <doctest/doctest.h>
 
 #include "meshtensor/device/pjrt/device.hpp"

@@ -5,7 +5,7 @@
 // needs: cpu io
 // sanitize: no
 // alone
-// part: images
+// part: pjrt
 // timeout: 600
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 // needs: cpu
 // sanitize: no
 // alone
-// part: translate
+// part: pjrt
 // timeout: 600
 #include <doctest/doctest.h>
 

@@ -3,6 +3,7 @@
 // needs: cpu
 // timeout: 300
 // alone
+// part: compiled
 #include "meshtensor/device/cpu/device.hpp"
 #include "support/compiled_steps.hpp"
 

@@ -2,6 +2,7 @@
 // Products with their epilogues on mt::cuda_device: the library adds a bias and another matrix, or a kernel does behind
 // it, and the values are those of plain loops.
 // passes: start-up
+// part: cuda
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -2,6 +2,7 @@
 // Layers of experts that drop no token, on mt::cuda_device: rows go to the holders of their experts and come back, with
 // the losses and parameters of plain loops, and of groups in every place that grouped_einsum knows.
 // passes: start-up
+// part: cuda
 #include <doctest/doctest.h>
 
 #include "meshtensor/device/cuda/device.hpp"

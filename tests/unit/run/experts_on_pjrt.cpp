@@ -3,6 +3,7 @@
 // needs: cpu
 // passes: start-up
 // sanitize: no
+// part: pjrt
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -2,6 +2,7 @@
 // Programs on mt::cuda_device: the losses and parameters of plain loops, under several layouts, with kernels that the
 // host's compiler makes.
 // passes: start-up
+// part: cuda
 #include <doctest/doctest.h>
 
 #include <cmath>

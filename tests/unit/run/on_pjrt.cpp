@@ -2,6 +2,7 @@
 // Programs on a PJRT plugin: the losses and parameters of plain loops, under several layouts, and what is refused.
 // passes: start-up
 // sanitize: no
+// part: pjrt
 #include <doctest/doctest.h>
 
 #include <cmath>

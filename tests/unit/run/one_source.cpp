@@ -1,88 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// One source on every device: twenty losses of a Transformer under four layouts are those of plain loops.
+// One source on the cpu device and on a device of the tests: twenty losses of a Transformer under four layouts are
+// those of plain loops. (one_source_cuda and one_source_pjrt have the other devices.)
 // needs: cpu
 // passes: start-up
 // sanitize: no
 // timeout: 600
+#include "unit/run/one_source.hpp"
+
 #include <doctest/doctest.h>
 
-#include <cmath>
-
-#include "../../../bench/run/lm.hpp"
 #include "meshtensor/device/cpu/device.hpp"
-#include "meshtensor/device/cuda/device.hpp"
-#include "meshtensor/device/pjrt/device.hpp"
-#include "support/gpu_of_tests.hpp"
 #include "support/late_machine.hpp"
-#include "support/pjrt.hpp"
 
-namespace mt = meshtensor;
-
-namespace {
-
-struct whole : mt::layout<> {};
-struct by_batch : mt::layout<mt::shard<lm::batch, lm::data>> {};
-struct by_heads : mt::layout<mt::shard<lm::heads, lm::model>, mt::shard<lm::d_ff, lm::model>> {};
-
-constexpr int steps = 20;
-
-/// The losses of a step for data x model processors, each with texts of its own.
-template <class Device, class Layout>
-std::vector<double> losses(int on_data, int on_model) {
-  lm::sizes const z{2, 32, 4, 64, 8, 4, 64};
-  mt::job const job = mt::job::in_lockstep();
-  mt::store weights(job, 5);
-  mt::executable<lm::step_f32, lm::mesh, Layout, Device> step(
-      weights, lm::data(on_data), lm::model(on_model), lm::batch(z.batch), lm::length(z.length), lm::layers(z.layers),
-      lm::d_model(z.d_model), lm::heads(z.heads), lm::d_head(z.d_model / z.heads), lm::d_ff(z.d_ff),
-      lm::vocab(z.vocab));
-  lm::batches texts(z);
-  std::vector<double> all;
-  for (int i = 0; i < steps; ++i) {
-    texts.draw();
-    all.push_back(
-        static_cast<double>(step(mt::feed<"text">(texts.text), mt::feed<"next">(texts.next)).template get<"loss">()));
-  }
-  return all;
-}
-
-/// The losses of plain loops, by layout.
-std::vector<double> const* plain_losses() {
-  static std::vector<double> const all[] = {
-      losses<mt::reference_device, whole>(1, 1), losses<mt::reference_device, by_batch>(4, 1),
-      losses<mt::reference_device, by_heads>(1, 4), losses<mt::reference_device, lm::layout>(2, 2)};
-  return all;
-}
-template <class Device>
-void trains_as_plain_loops() {
-  auto const* const wanted = plain_losses();
-  std::vector<double> const got[] = {losses<Device, whole>(1, 1), losses<Device, by_batch>(4, 1),
-                                     losses<Device, by_heads>(1, 4), losses<Device, lm::layout>(2, 2)};
-  for (int k = 0; k < 4; ++k) {
-    CAPTURE(k);
-    CHECK(got[k][steps - 1] < 0.9 * got[k][0]);
-    for (std::size_t i = 0; i < steps; ++i) CHECK(std::abs(got[k][i] - wanted[k][i]) < 1e-4);
-  }
-}
-
-}  // namespace
+using namespace one_source;
 
 // Another device gets a test case here.
 
 TEST_CASE("cpu") { trains_as_plain_loops<mt::cpu_device>(); }
 
-TEST_CASE("cuda, with the host in place of a GPU") {
-  meshtensor_test::gpu_of_tests const gpu;
-  trains_as_plain_loops<mt::cuda_device>();
-}
-
 TEST_CASE("a device of the tests, whose four queues run late and out of order") {
   meshtensor_test::late_here const here;
   trains_as_plain_loops<meshtensor_test::late_device>();
   CHECK(here.machine.out_of_order > 0);
-}
-
-TEST_CASE("pjrt, on processors") {
-  if (meshtensor_test::pjrt_plugin().empty()) return;
-  trains_as_plain_loops<mt::pjrt_device>();
 }

@@ -2,6 +2,7 @@
 // Before the first step what it needs is compared with what the devices have free.
 // passes: start-up
 // sanitize: no
+// part: pjrt
 #include <doctest/doctest.h>
 #include <unistd.h>
 
