@@ -109,18 +109,23 @@ struct einsum_rule {
     for (int i = 0; i < n; ++i) add(e.operands[i]);
     for (int i = 0; i < n; ++i) w.bind(i, e.operands[i], dims);
     w.bind(7, y, dims);
-    std::int64_t inner = 1, outer = 1;
+    std::int64_t inner = 1, outer = 1, run = 1, step[7] = {};
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
-    if (inner == 0) w.count = kept;  // sums of no terms
+    if (inner == 0) w.count = kept;      // sums of no terms
+    if (inner != 0 && w.count > kept) {  // along the last summed dim without the walk
+      run = w.extent[--w.count], inner /= run;
+      for (int i = 0; i < n; ++i) step[i] = w.stride[i][w.count];
+    }
     for (std::int64_t o = 0; o < outer; ++o) {
       sum_t<E> sum = 0;
       std::int64_t const where = w.offset[7];
-      for (std::int64_t k = 0; k < inner; ++k) {
-        auto product = static_cast<sum_t<E>>(e.operands[0].as<E>()[w.offset[0]]);
-        for (int i = 1; i < n; ++i) product *= static_cast<sum_t<E>>(e.operands[i].as<E>()[w.offset[i]]);
-        sum += product;
-        w.next();
-      }
+      for (std::int64_t k = 0; k < inner; ++k, w.next())
+        for (std::int64_t r = 0; r < run; ++r) {
+          auto product = static_cast<sum_t<E>>(e.operands[0].as<E>()[w.offset[0] + r * step[0]]);
+          for (int i = 1; i < n; ++i)
+            product *= static_cast<sum_t<E>>(e.operands[i].as<E>()[w.offset[i] + r * step[i]]);
+          sum += product;
+        }
       if (inner == 0) w.next();
       y.as<E>()[where] = static_cast<E>(sum);
     }
