@@ -29,14 +29,14 @@ tests. Of the products of programs, layouts, meshes and random numbers one case 
     compile-fail  programs that must not compile, with both compilers
     package       every header alone; small projects that use the library: installed, included, without CMake; kernels
                   of nvcc, where it is
-    native        tests of the cpu device once more, compiled for this very processor
+    native        tests of the cpu device once more, compiled for this very processor; for two at once; without libraries
     translate     the example translate, and the example transformer on a megabyte of text
     images        the examples resnet and digits
     tpu           training steps through the compiler of TPUs, which is installed in build/libtpu
     cuda          programs on the cuda device, the host's compiler and processors in place of a GPU; kernels through
                   NVRTC, which is installed in build/nvrtc
     pjrt          programs and examples on a PJRT plugin for processors, and texts of StableHLO through XLA
-    compiled      steps that the compiler writes out and plans, large ones; what programs cost it
+    compiled      steps that the compiler writes out and plans, large ones and a Transformer; what programs cost it
     faults        jobs of three ranks of which one stops, dies, leaves or differs; two machines whose link goes down
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a

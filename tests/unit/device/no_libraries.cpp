@@ -2,6 +2,7 @@
 // The cpu device in a build that says 0 for its libraries: its header comes first, and its own loops compute what plain
 // loops do: convolutions, pools, products and fused blocks, with gradients.
 // passes: start-up
+// part: native
 #define MESHTENSOR_WITH_ONEDNN 0
 #define MESHTENSOR_WITH_TBB 0
 #include "meshtensor/device/cpu/device.hpp"

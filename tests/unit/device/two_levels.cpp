@@ -4,6 +4,7 @@
 //
 // needs: cpu
 // with: support/other_level.cpp -mavx2 -mfma
+// part: native
 #include <doctest/doctest.h>
 
 #include "meshtensor/device/default.hpp"
