@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,13 +24,15 @@ class prefetched {
   /// Makes the value of a number in the memory of an earlier one.
   using maker = std::function<void(std::int64_t number, T& value)>;
 
-  /// `threads` 0: each value is made by `next`.
+  /// `threads` 0, or where the system starts none: each value is made by `next`.
   explicit prefetched(maker make, std::int64_t first = 0, int threads = 2, int ahead = 4)
       : make_(std::move(make)),
         next_(first),
         given_(first - 1),
         slots_(threads < 1 ? 1 : static_cast<std::size_t>(std::max(ahead, 1)) + 1) {
-    for (int i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    } catch (std::system_error const&) {}  // the system starts no more: fewer do, or `next`
   }
   prefetched(prefetched const&) = delete;
   ~prefetched() {
