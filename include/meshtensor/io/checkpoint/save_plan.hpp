@@ -22,7 +22,9 @@ struct save_plan {
   std::map<std::string, saved_value> values;
 };
 
-/// The parts of a dim that processors hold, in order, without empty ones.
+/// The grid into which processors cut a value: of each dim the parts that they hold, in order, without empty ones.
+using grid_of_parts = std::vector<std::vector<interval>>;
+
 inline std::vector<interval> parts_of(stored const& s, int dim) {
   std::vector<interval> all;
   for (std::int64_t rank = 0; rank < s.mesh.size(); ++rank) all.push_back(s.part(dim, rank));
@@ -32,11 +34,17 @@ inline std::vector<interval> parts_of(stored const& s, int dim) {
   return all;
 }
 
+inline grid_of_parts grid_of(stored const& s) {
+  grid_of_parts grid;
+  for (int i = 0; i < static_cast<int>(s.dims.size()); ++i) grid.push_back(parts_of(s, i));
+  return grid;
+}
+
 /// The row-major index of the block of a value that a processor holds; nothing if its block is empty.
-inline std::optional<std::size_t> block_held(stored const& s, std::int64_t rank) {
+inline std::optional<std::size_t> block_held(stored const& s, grid_of_parts const& grid, std::int64_t rank) {
   std::size_t block = 0;
   for (int i = 0; i < static_cast<int>(s.dims.size()); ++i) {
-    std::vector<interval> const parts = parts_of(s, i);
+    std::vector<interval> const& parts = grid[static_cast<std::size_t>(i)];
     auto const at = std::ranges::find(parts, s.part(i, rank));
     if (at == parts.end()) return {};
     block = block * parts.size() + static_cast<std::size_t>(at - parts.begin());
@@ -69,16 +77,17 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
     if (only && !only(label)) continue;
     saved_value v;
     v.stored = storage_of(s.type);
+    grid_of_parts const grid = grid_of(s);
     std::size_t blocks = 1;
     for (std::size_t i = 0; i < s.dims.size(); ++i) {
       std::vector<std::int64_t> lengths;
-      for (interval const& part : parts_of(s, static_cast<int>(i))) lengths.push_back(part.count);
+      for (interval const& part : grid[i]) lengths.push_back(part.count);
       blocks *= lengths.size();
       v.dims.push_back({s.dims[i], s.axes[i], std::move(lengths)});
     }
     v.files.assign(blocks, -1);
     for (int r = 0; r < static_cast<int>(s.mesh.size()); ++r) {
-      auto const block = block_held(s, r);
+      auto const block = block_held(s, grid, r);
       if (!block) continue;
       int& writer = v.files[*block];
       if (writer < 0 || load[static_cast<std::size_t>(r)] < load[static_cast<std::size_t>(writer)]) writer = r;

@@ -88,7 +88,7 @@ class saving {
     for (auto const& [label, v] : index_.values) {
       stored& s = weights.values().at(label);
       if (static_cast<std::int64_t>(f) >= s.mesh.size()) continue;
-      auto const k = block_held(s, static_cast<std::int64_t>(f));
+      auto const k = block_held(s, grid_of(s), static_cast<std::int64_t>(f));
       if (!k || v.files[*k] != static_cast<int>(f)) continue;
       saved_block const b = v.block(*k);
       all.push_back({label,
