@@ -234,6 +234,7 @@ class array : public any_array<T> {
   }
 
  private:
+  static constexpr std::int64_t most_elements = std::int64_t{1} << 56;  // their bytes can be counted
   // The extents of all dims, from their types or `given`. One may be open: it follows from `elements`, unless that is
   // -1.
   static std::vector<dim_extent> extents_of(std::span<dim_extent const> given, std::int64_t elements) {
@@ -252,6 +253,9 @@ class array : public any_array<T> {
       if (extent == 0 && (open >= 0 || elements < 0))
         throw error("S11", {"the dim '", D::label, "' has no extent: give one, as in ", D::label, "(64)"});
       if (extent == 0) open = static_cast<int>(all.size());
+      else if (extent > most_elements / others)
+        throw error("S10", {"the dim '", D::label, "' cannot have the extent ", extent,
+                            ": an array has at most 2^56 elements"});
       else others *= extent;
       all.push_back({D::label, extent});
     };
