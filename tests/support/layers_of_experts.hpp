@@ -3,6 +3,7 @@
 // each layer, forwards and backwards, rows go to the holders of their experts and come back.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -21,8 +22,8 @@ inline constexpr struct choices : mt::dim<"choices", 2> {} choices;
 inline constexpr struct layers : mt::dim<"layers", 2> {} layers;
 inline constexpr struct data : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
-struct layout : mt::layout<mt::shard<batch, data>, mt::shard<experts, data>, mt::in<"router", mt::replicate<experts>>,
-                           mt::in<"expert", mt::replicate<batch>>> {};
+struct layout : mt::layout<mt::shard<batch, data>, mt::shard<experts, data>, mt::in<"router", mt::replicate<experts>>> {
+};
 
 struct train_step {
   constexpr void operator()(mt::scope auto s) const {
@@ -40,6 +41,12 @@ struct train_step {
 };
 template <class Device>
 using executable = mt::executable<mt::precision<train_step, mt::dtype::f64>, mesh, layout, Device>;
+
+/// Whether rows go to the processors that hold their experts; else experts come to the rows, or all rows to all.
+inline bool exchanges_rows(mt::module const& m) {
+  return std::any_of(m.nodes, m.nodes + m.node_count,
+                     [](mt::node const& n) { return n.kind == mt::primitive::move_rows; });
+}
 
 /// The loss of a step; where tokens go changes from step to step.
 template <class Step>
