@@ -2,7 +2,7 @@
 // A program to be harmed: it trains without end on ranks of MPI, unless its arguments, which may differ from rank to
 // rank, say otherwise. tests/mpi/faults.sh starts it, does the harm, and looks at how the job ends.
 //
-//   throws refuses leaves exits computes   what this rank does after twenty steps
+//   throws refuses leaves gives_up exits computes   what this rank does after twenty steps
 //   throws_number faults aborts terminates ends kills
 //                                          … throws 42, writes where nothing is, calls abort, std::terminate with an
 //                                          exception, std::exit(1), kills itself
@@ -123,6 +123,10 @@ void run_on(mt::job const& job, arguments const& a) {
       else go_wrong(a);
       if (a.have("refuses") || a.have("leaves")) say_harm();
       if (a.have("leaves")) return;
+      if (a.have("gives_up")) try {
+          say_harm();
+          step(mt::feed<"x">(few));
+        } catch (mt::error const&) { return; }
     }
     bool const refuses = i == 20 && a.have("refuses");
     loss = step(mt::feed<"x">(refuses ? few : x)).template get<"loss">();

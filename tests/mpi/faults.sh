@@ -7,7 +7,8 @@
 #
 #   stopped    a rank gets SIGSTOP          computes   a rank comes back no more
 #   throws     an exception in a rank       refuses    a feed that a rank alone gives, and that does not fit
-#   leaves     a rank ends its program      memory     a rank has less than the plan needs
+#   leaves     a rank ends its program, after a refusal, too
+#   memory     a rank has less than the plan needs
 #   dies       a rank gets SIGKILL, faults, aborts, exits, and does not even tell MPI
 #   survives   … as guests, whose launcher leaves the others be: they are told
 #   facts      a rank has other arguments   builds     a rank runs a program that was compiled otherwise
@@ -197,6 +198,9 @@ case $part in
     ranks leaves
     wait_for 'harm at'
     ends 10 "meshtensor R22: rank 0 failed: .* $line; rank 2 waits for something else, the end of the job"
+    ranks gives_up
+    wait_for 'harm at'
+    ends 10 "rank 2 waits for something else, the end of the job of .*, after: meshtensor R11: the input 'x' is .*, but 7"
     ;;
   dies)
     for where in '' inside; do

@@ -76,6 +76,7 @@ class mpi_world {
       } catch (error const&) {}  // of two exceptions at once, the first one leaves the job
     }
     if (session_.is_owned() && !has_failed()) try {  // the process that finalises MPI waits for the others
+        watch_.leaves_after(last_);
         meet(everybody(), handshake::end);
       } catch (error const&) {}  // the world ends anyway
     progress_.end();

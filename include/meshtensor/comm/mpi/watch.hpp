@@ -66,6 +66,8 @@ class mpi_watch {
   }
   mpi_neighbours& neighbours() { return neighbours_; }
 
+  /// What this rank refused last, before it leaves the job: others that wait for it are told.
+  void leaves_after(std::string const& refused) { refused_ = refused.empty() ? "" : ", after: " + refused; }
   /// Starts a wait.
   void begin() { looks_ = 0, asked_ = warned_ = false, waited_ = looked_around_at_ = {}, gone_ = -1; }
   /// Called after each poll without a message. False: the limit is reached, or a neighbour has ended.
@@ -80,7 +82,7 @@ class mpi_watch {
     bool const at_end = f.what == the_end;
     if (!asked_ && (others_wait || at_end || waited_ + answers_ >= limits_.first())) {
       asked_ = true, asked_at_ = waited_;
-      tell(what(f));
+      tell(at_end ? what(f) + refused_ : what(f));
     }
     duration last = limits_.end.count() == 0 ? duration::max() : limits_.end;
     if (asked_ && !at_end && somebody_is_at_end(f))
@@ -109,7 +111,7 @@ class mpi_watch {
     std::vector<int> absent, elsewhere;
     for (int j = 0; j < f.count; ++j) {
       int const r = f.members[j];
-      if (r == rank_ || waiting(r) == what(f)) continue;
+      if (r == rank_ || waiting(r) == what(f) || (f.what == the_end && waiting(r).starts_with(the_end))) continue;
       (waiting(r).empty() ? absent : elsewhere).push_back(r);
     }
     std::string text = std::string(begins_with) + text_of(limit) + " for " + what(f);
@@ -257,6 +259,7 @@ class mpi_watch {
   int rank_ = 0;
   std::vector<process_id> processes_;   // of all ranks
   std::vector<std::string> waits_for_;  // what each rank has told last; empty: as far as known, it does not wait
+  std::string refused_;                 // what this rank says of why it leaves
   std::list<message> told_;             // messages of this rank that may be pending
   // Of this wait:
   int looks_ = 0;
