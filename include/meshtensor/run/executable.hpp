@@ -70,8 +70,11 @@ class executable_of {
   static_assert(!in_straight_line || is_static,
                 "meshtensor T15: the compiler can write out a step only if it knows the extent of every dim and the "
                 "size of every mesh axis: declare them as numbers, or use mt::executable");
-  using running_device =
-      std::conditional_t<in_straight_line && is_static, device_of_code<device, straight_code<stages, entry>>, device>;
+  static_assert(!in_straight_line || host_device<device>,
+                "meshtensor T15: the compiler can write out a step only for a device that runs its kernels in the "
+                "host's memory: use mt::executable on this one");
+  using running_device = std::conditional_t<in_straight_line && is_static && host_device<device>,
+                                            device_of_code<device, straight_code<stages, entry>>, device>;
 
   /// Extents of dims and axes, and numbers, in any order.
   template <class... Given>
@@ -105,7 +108,11 @@ class executable_of {
       };
       session_ = std::make_unique<session<running_device>>(values, graph(), planned(), mesh_, program_->entry(),
                                                            program_->device(), compare, counted_name<entry>());
-    } catch (...) {  // the other ranks are told why
+    } catch (std::exception const& e) {  // the other ranks are told why
+      if (!compared) values.runner().require_same(nullptr, std::current_exception());
+      values.runner().has_refused(e.what());
+      throw;
+    } catch (...) {
       if (!compared) values.runner().require_same(nullptr, std::current_exception());
       throw;
     }

@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// An output with dims, in place: sharded over the processors, valid until the next step.
+/// An output with dims, in place: sharded over the processors, valid until the next step or the executable's end.
 template <class Executable, name Label>
 class step_output {
  public:
