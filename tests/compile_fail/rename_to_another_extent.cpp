@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dim and its new name are equally long.
-// expect: S03 'length' (8) is renamed to 'memory' (6), which is another number of elements
-// expect: rename_to_another_extent.cpp:19)
+// expect: S03 'length' (8) is renamed to 'memory'
+// expect: (6), which is another number of elements: declare 'memory' with the extent of 'length'
+// expect: rename_to_another_extent.cpp:20)
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"

@@ -2,7 +2,8 @@
 // The parts of a dim have as many elements as it has.
 // expect: meshtensor: the program is refused, for the reason below
 // expect: S03 'joined' (24) is split into 'rows' (5) x 'columns' (6), which is another number of elements
-// expect: split_into_other_elements.cpp:22)
+// expect: elements: both sides must have the same product (node
+// expect: split_into_other_elements.cpp:23)
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reshape.hpp"

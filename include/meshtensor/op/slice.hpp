@@ -241,7 +241,8 @@ constexpr number_id step_row(builder& b, number const& step) {
 /// dims    those of `x`, `to` in the place of `from`
 /// layout  if one of both dims is sharded, ranks exchange what changes hands
 /// grad    the cotangent, padded with zeros
-/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent, or the step is 0
+/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; S03, or R10 where numbers change from step to step: the
+///         slice reaches beyond the extent, or the step is 0
 template <handle H, dim_type From, dim_type To>
 constexpr auto slice(H const& x, From from, To to, number const& first, number const& step = 1,
                      line const& where = {}) {
@@ -262,7 +263,8 @@ constexpr auto slice(H const& x, From from, To to, number const& first, number c
 /// dims    those of `x`, `to` in the place of `from`
 /// layout  if one of both dims is sharded, ranks exchange what changes hands
 /// grad    the slice of the cotangent
-/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`, or the step is 0
+/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; S03, or R10 where numbers change from step to step: `x`
+///         reaches beyond the extent of `to`, or the step is 0
 template <handle H, dim_type From, dim_type To>
 constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0, number const& step = 1,
                    line const& where = {}) {

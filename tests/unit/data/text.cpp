@@ -139,6 +139,7 @@ TEST_CASE("a text that is too short") {
     CHECK_THROWS_WITH_AS(mt::text_windows(counted(329), length), doctest::Contains("R41: windows of "), mt::error);
   mt::text_windows const w(counted(330), 32);
   CHECK(w.held_out_batches(1) == 1);
+  CHECK_THROWS_WITH_AS(w.held_out_batches(0), doctest::Contains("R41: a batch of 0 windows"), mt::error);
   mt::text_batch b;
   w.training(1, 1, 2, b);
   CHECK(b.text.size() == 64);

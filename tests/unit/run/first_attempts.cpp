@@ -63,6 +63,7 @@ struct of_batch {
   constexpr void operator()(mt::scope auto s) const { s.output("y", F()(s, s.input("x", mt::f32, batch, in))); }
 };
 using cut = decltype([](auto, auto x) { return mt::slice(x, batch, three, 0, 2); });
+using still = decltype([](auto, auto x) { return mt::slice(x, batch, three, 0, 0); });
 using spread = decltype([](auto, auto x) { return mt::pad(x, batch, five, 3); });
 constexpr auto smoothed(auto s, auto x, auto to, mt::window_options how) {
   return conv(x, s.parameter("kernel", five), mt::to(to, in), mt::window(batch, to, five, how));
@@ -171,6 +172,8 @@ TEST_CASE("what reaches beyond a dim by extents that are given is refused before
       of(std::type_identity<net::cut>(), 4),
       "S03: a slice of 'batch' (4) from 0 on in steps of 2, as long as 'three' (3), reaches beyond its ends: it needs "
       "'batch' to be at least 5 (node ");
+  check_says(of(std::type_identity<net::still>(), 4),
+             "S03: a slice of 'batch' has the step 0: the step is 1, another whole number, or a negative one (node ");
   CHECK(of(std::type_identity<net::spread>(), 2) == "nothing");
   check_says(
       of(std::type_identity<net::spread>(), 3),

@@ -112,8 +112,9 @@ class text_windows {
   std::int64_t length() const { return length_; }
   std::int64_t held_out_bytes() const { return held_out_bytes_; }
   /// The number of batches of `count` windows that show every held-out window once. The last batch is filled up with
-  /// the first windows.
+  /// the first windows. errors  R41 `count` is not at least 1
   std::int64_t held_out_batches(std::int64_t count) const {
+    if (count < 1) throw error("R41", {"a batch of ", count, " windows shows nothing: give it 1 or more"});
     return (static_cast<std::int64_t>(held_out_.size()) + count - 1) / count;
   }
 

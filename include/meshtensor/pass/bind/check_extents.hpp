@@ -41,7 +41,11 @@ constexpr void check_same_elements(module const& m, binding& b) {
     list(before);
     b.report << (before.count == 1 ? " is " : " are ") << same.becomes << " ";
     list(after);
-    locate(b.report << ", which is another number of elements", m, n);
+    b.report << ", which is another number of elements: ";
+    if (before.count == 1 && after.count == 1)
+      b.report << "declare '" << m.dim_name(after.at[0]) << "' with the extent of '" << m.dim_name(before.at[0]) << "'";
+    else b.report << "both sides must have the same " << (same.adds ? "sum" : "product");
+    locate(b.report, m, n);
     return;
   }
 }
@@ -91,8 +95,14 @@ constexpr void check_places(module const& m, binding& b) {
     if (n.kind != primitive::slice && n.kind != primitive::pad && !shifts(n)) continue;
     move_attributes const a = n.kind == primitive::move ? move_attributes::of(n) : as_move(n);
     if (a.from == a.to || a.how == shift_kind::wrap || a.how == shift_kind::reverse) continue;
-    auto const at = known_positions(m, b, a.first, a.step);
     bool const is_slice = a.how == shift_kind::cut;
+    if (a.step != no_id && known_position(m, b, a.step) == 0) {
+      b.report << "S03 " << (is_slice ? "a slice" : "a pad") << " of '" << m.dim_name(a.from)
+               << "' has the step 0: the step is 1, another whole number, or a negative one";
+      locate(b.report, m, n);
+      return;
+    }
+    auto const at = known_positions(m, b, a.first, a.step);
     std::int64_t const from = b.extent[a.from], to = b.extent[a.to];
     if (!at || from == 0 || to == 0 || are_within(*at, is_slice ? to : from, is_slice ? from : to)) continue;
     b.report << "S03 " << (is_slice ? "a slice of '" : "'") << m.dim_name(a.from) << "' (" << from
