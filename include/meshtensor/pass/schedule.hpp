@@ -96,7 +96,7 @@ struct scheduler {
       for (int k = 0; updates[i] && k < m.nodes[i].operands.count; ++k)
         place[i] = later(place[i], place[m.values[m.operand(m.nodes[i], k)].node]);
   }
-  /// What is not written itself runs just before the first update that reads it.
+  /// What is not written itself runs just before the first update that reads it, unless it gives less than it reads.
   constexpr void place_what_they_read() {
     id first_use[max_values] = {};  // a place, plus 1
     bool is_written[max_values] = {};
@@ -109,10 +109,21 @@ struct scheduler {
         value_id const v = m.result(n, k);
         first = earlier(first, is_written[v] ? static_cast<id>(place[i] + 1) : first_use[v]);
       }
-      if (first > place[i] + 1) place[i] = static_cast<id>(first - 1);
+      if (first > place[i] + 1 && !gives_less(n)) place[i] = static_cast<id>(first - 1);
       for (int k = 0; k < n.operands.count; ++k)
         first_use[m.operand(n, k)] = earlier(first_use[m.operand(n, k)], static_cast<id>(place[i] + 1));
     }
+  }
+  /// Whether the results of a node take less memory than an operand that the step computes.
+  constexpr bool gives_less(node const& n) const {
+    std::int64_t given = 0, read = 0;
+    for (int k = 0; k < n.results.count; ++k) given += numbers.local_bytes(m.values[m.result(n, k)]);
+    for (int k = 0; k < n.operands.count; ++k) {
+      value_id const v = m.operand(n, k);
+      if (variable_of_value[v] != 0 || m.nodes[m.values[v].node].kind == primitive::input) continue;
+      if (std::int64_t const bytes = numbers.local_bytes(m.values[v]); bytes > read) read = bytes;
+    }
+    return given < read;
   }
   static constexpr id later(id a, id b) { return a < b ? b : a; }
   static constexpr id earlier(id a, id b) { return a == 0 || (b != 0 && b < a) ? b : a; }  // 0: none

@@ -92,6 +92,7 @@ struct begins_loops {
 };
 inline constexpr struct near_dim : mt::dim<"near", 64> {} near;
 inline constexpr struct far_dim : mt::dim<"far", 64> {} far;
+inline constexpr struct many_rows_dim : mt::dim<"many_rows", 128> {} many_rows;
 /// A chain of layers that is trained, each with a matrix that is much larger than what it makes. What one of them was
 /// is kept.
 struct trains_a_chain {
@@ -109,6 +110,23 @@ struct trains_a_chain {
     mt::sgd{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
     s.update(s.state("was", mt::f32, near, far, mt::zeros), first * loss);
     s.output("loss", loss);
+  }
+};
+
+/// A chain of layers without gradients; of each a number is added to a state.
+struct looks_at_a_chain {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const there = s.parameter("there", near, far);
+    auto const back = s.parameter("back", far, near);
+    auto h = s.input("x", mt::f32, many_rows, near);
+    auto total = sum(h);
+    for (int i = 0; i < 4; ++i) {
+      auto const between = einsum(h, there, mt::to(many_rows, far));
+      h = einsum(between, back, mt::to(many_rows, near));
+      total = total + sum(between * between) + sum(h * h);
+    }
+    s.output("y", h);
+    s.update(s.state("total", mt::f32, mt::zeros), total);
   }
 };
 
@@ -303,6 +321,12 @@ TEST_CASE("a gradient takes memory until its parameter is updated, not until all
   CHECK(s.plan().arena_bytes < 3 * matrix);
   s.check_steps();
   planned<trains_a_chain>(rules, 2).check_steps();
+}
+
+TEST_CASE("what only a number is made from is not kept until the number is needed") {
+  planned<looks_at_a_chain> s;
+  CHECK(s.plan().arena_bytes < 4 * 128 * 64 * 4);
+  s.check_steps();
 }
 
 TEST_CASE("not while the old value is needed") {
