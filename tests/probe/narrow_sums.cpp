@@ -3,6 +3,7 @@
 // PJRT plugin for processors.
 // passes: start-up
 // sanitize: no
+// part: pjrt
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -24,6 +25,8 @@ inline constexpr struct cols : mt::dim<"cols", 36> {} cols;
 inline constexpr struct channel : mt::dim<"channel", 4> {} channel;
 inline constexpr struct groups : mt::dim<"groups", 2> {} groups;
 inline constexpr struct in_group : mt::dim<"in_group", 2> {} in_group;
+inline constexpr struct one_side : mt::dim<"one_side", 8> {} one_side;
+inline constexpr struct other_side : mt::dim<"other_side", 8> {} other_side;
 inline constexpr struct examples : mt::dim<"examples", 4096> {} examples;
 inline constexpr struct data : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
@@ -61,6 +64,16 @@ struct multiplied {
     s.output("product", sum(wide_x * wide_y, batch, rows, cols));
     s.output("infinite", sum(mt::cast<mt::dtype::f64>(1 / (x - x)), batch));
     s.output("all", sum(wide_x));
+  }
+};
+
+/// Sums of a tensor along two dims of one extent; for the second the dims are in the other order.
+struct summed_twice {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const wide_x = mt::cast<mt::dtype::f64>(s.input("x", mt::f32, one_side, other_side));
+    auto const wide_y = mt::cast<mt::dtype::f64>(s.input("y", mt::f32, other_side, one_side));
+    s.output("first", sum(wide_x, one_side));
+    s.output("second", sum(wide_y * wide_x, other_side));
   }
 };
 
@@ -186,4 +199,24 @@ TEST_CASE("statistics of groups, products of two tensors, and infinite elements"
       }
     CHECK(std::isinf(parts.at("infinite")[0]));
   }
+}
+
+TEST_CASE("one element that is far from all others costs no digits") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  for (std::size_t at : {0, 4 * 7'901, 4 * 17'279}) {
+    std::vector<float> x = drawn(12 * 40 * 36 * 4, 0, 0.01);
+    x[at] = 1000;
+    CAPTURE(at);
+    auto const got = run<normed<mt::dtype::f32>>(x, 1, {.has_f64 = false});
+    std::vector<double> const exact(x.begin(), x.end());
+    CHECK(std::abs(got.at("norm/variance")[0] / moments(exact, 0).second - 1) < 1e-6);
+  }
+}
+
+TEST_CASE("sums of a tensor whose dims are in another order") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  std::vector<float> const x = drawn(8 * 8, 30, 0.2);
+  auto const sums = run<summed_twice>(x, 1, {}), parts = run<summed_twice>(x, 1, {.has_f64 = false});
+  for (char const* name : {"first", "second"})
+    for (std::size_t i = 0; i < 8; ++i) CHECK(parts.at(name)[i] == doctest::Approx(sums.at(name)[i]).epsilon(1e-6));
 }

@@ -29,10 +29,11 @@ class emission {
   };
   std::vector<argument> given;  // numbers that are not known before the first step
   stablehlo_options const how;
-  /// Differences of an operand from its first element, and the sum of them in f64: see narrow_sum.
+  /// Differences of an operand from one of its elements, and the sum of them in f64: see narrow_sum.
   struct deviations {
     value_id of;
     region_id region;
+    shape dims;
     extents along;
     value values, first, sum;
   };

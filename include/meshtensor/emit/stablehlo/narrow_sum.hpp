@@ -10,8 +10,9 @@
 namespace meshtensor::hlo {
 
 /// The sum in f64 of values, or of products of two, that are widened f32 or bf16. Digits would be lost where a mean is
-/// far from zero, as in the difference of a mean of squares and the square of a mean. So the first element, k, is
-/// subtracted before, and its part added in f64: sum of x = sum of (x - k) + n k.
+/// far from zero, as in the difference of a mean of squares and the square of a mean. So an element, k, is subtracted
+/// before, and its part added in f64: sum of x = sum of (x - k) + n k. It is the median of three, since digits would be
+/// lost, too, if k were further from the mean than most elements.
 class narrow_sum {
  public:
   narrow_sum(emission& e, node const& n)
@@ -57,25 +58,37 @@ class narrow_sum {
   emission::deviations deviations_of(value_id widened) {
     value_id const v = e_.m.operand(maker(widened), 0);
     for (emission::deviations const& known : e_.known_deviations)
-      if (known.of == v && known.region == n_.region && known.along == along_ && known.values.type.shape == shape_)
+      if (known.of == v && known.region == n_.region && known.dims == e_.dims(n_) && known.along == along_)
         return known;
     value const x = e_.laid(convert(w_, e_.at(v), "f32"), e_.m.values[v].dims, e_.dims(n_), shape_);
-    extents one = shape_, kept, places;
-    for (std::int64_t d : along_) one[static_cast<std::size_t>(d)] = 1;
+    extents kept, places;
     for (std::size_t i = 0; i < shape_.size(); ++i)
       if (!has(along_, i)) kept.push_back(shape_[i]), places.push_back(static_cast<std::int64_t>(i));
-    extents const zeros(shape_.size()), ones(shape_.size(), 1);
-    value const there = w_.op("slice", {x}, {"f32", one},
-                              "start_indices = " + array_text(zeros) + ", limit_indices = " + array_text(one) +
-                                  ", strides = " + array_text(ones));
-    value first = w_.op("reshape", {there}, {"f32", kept});
+    value const a = element(x, kept, 0), b = element(x, kept, 1), c = element(x, kept, 2);
+    value first = binary(w_, "maximum",
+                         {binary(w_, "minimum", {a, b}), binary(w_, "minimum", {binary(w_, "maximum", {a, b}), c})});
     value const is_number = w_.op("is_finite", {first}, {"i1", kept});
     first = select(w_, {is_number, first, like(w_, first, 0)});
     value const values = binary(w_, "subtract", {x, spread(w_, first, places, shape_)});
     value const total = sum(values);
-    return e_.known_deviations.emplace_back(v, n_.region, along_, values, convert(w_, first, "f64"), total);
+    return e_.known_deviations.emplace_back(v, n_.region, e_.dims(n_), along_, values, convert(w_, first, "f64"),
+                                            total);
   }
 
+  /// The first element of each sum, one in the middle, or the last one.
+  value element(value const& x, extents const& kept, std::int64_t which) {
+    extents begin(shape_.size(), 0), end = shape_;
+    for (std::int64_t d : along_) {
+      auto const at = static_cast<std::size_t>(d);
+      begin[at] = which * (shape_[at] - 1) / 2, end[at] = begin[at] + 1;
+    }
+    extents one = shape_;
+    for (std::int64_t d : along_) one[static_cast<std::size_t>(d)] = 1;
+    value const there = w_.op("slice", {x}, {"f32", one},
+                              "start_indices = " + array_text(begin) + ", limit_indices = " + array_text(end) +
+                                  ", strides = " + array_text(extents(shape_.size(), 1)));
+    return w_.op("reshape", {there}, {"f32", kept});
+  }
   /// The sum along all dims, of at most so many elements at a time in f32.
   value sum(value x) {
     extents along = along_, now;
