@@ -48,6 +48,15 @@ struct squares {
   }
 };
 
+/// One line on two processors: a group of them has none, and exchanges nothing.
+inline constexpr struct lines : mt::dim<"lines", 1> {} lines;
+struct one_line {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, lines, rows);
+    s.output("y", einsum(x, s.parameter("w", rows, width, mt::normal(1)), mt::to(lines, width)));
+  }
+};
+
 }  // namespace
 
 TEST_CASE("twenty losses of a Transformer, by messages between GPUs") {
@@ -118,6 +127,21 @@ TEST_CASE("all ranks capture in the same step, and replay what they captured the
   // On each rank: given, captured, replayed twice; given while one rank looks, and once more; captured again.
   CHECK(recordings == std::vector<long>{0, 1, 1, 1, 1, 1, 2, 2, 2});
   CHECK(replays == std::vector<long>{0, 1, 2, 3, 3, 3, 4, 5, 6});
+}
+
+TEST_CASE("ranks whose groups exchange nothing begin steps with the others") {
+  mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD));
+  stand_ins const here;
+  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<one_line, mt::dtype::f64>>(); });
+  mt::blocks const inputs = inputs_of(*traced, mt::entry_name<one_line>());
+  mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", ranks::count() / 2).add("model", 2);
+  auto const low = mt::lower(*traced, mt::entry_name<one_line>(), mesh,
+                             mt::layout_rules{}.shard("lines", {"data"}).shard("rows", {"model"}), {},
+                             mt::capabilities_of<mt::cuda_device>);
+  long const before = nccl::calls["all_reduce"];
+  run_on<mt::cuda_device>(job, low->graph, low->planned, low->entry, mesh, inputs, outputs_of(*traced), 4);
+  CHECK((nccl::calls["all_reduce"] == before) == (ranks::rank() >= 2));
+  CHECK(nccl::communicators == 0);
 }
 
 TEST_CASE("an exchange of as many rows as there are ranks") {

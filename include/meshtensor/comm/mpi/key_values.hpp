@@ -76,6 +76,7 @@ class mpi_key_values final : public key_values {
   }
 
   unsigned common_bits(unsigned bits) override {
+    require_whole();                              // else it would take the bits of another step
     auto both = std::make_unique<unsigned[]>(2);  // stays, if the wait fails: MPI may still write it
     MPI_Request request = MPI_REQUEST_NULL;
     both[0] = bits;
@@ -99,8 +100,7 @@ class mpi_key_values final : public key_values {
   }
 
   void during(function_ref<void()> call) override {
-    if (!is_whole_)
-      throw error("R21", "this rank has waited in vain for the others before, and exchanges nothing more");
+    require_whole();
     begin();
     std::exception_ptr own;
     std::string why;
@@ -138,6 +138,10 @@ class mpi_key_values final : public key_values {
     return t;
   }
 
+  void require_whole() const {
+    if (!is_whole_)
+      throw error("R21", "this rank has waited in vain for the others before, and exchanges nothing more");
+  }
   void begin() {
     failure_.clear(), failed_ = -1, was_told_ = false;
     is_open_ = true;

@@ -155,12 +155,15 @@ class loaded_gpu final : public gpu {
     api::module loaded = nullptr;
     check(driver_.cuModuleLoadData(&loaded, image.data()), "cuModuleLoadData");
     std::vector<function> all;
-    std::lock_guard const turn(turn_of_kernels_);
     for (std::string const& n : names) {
       api::kernel k = nullptr;
-      check(driver_.cuModuleGetFunction(&k, loaded, n.c_str()), "cuModuleGetFunction");
-      all.push_back({k}), kernels_[k] = {loaded, 0};
+      auto const wrong = driver_.cuModuleGetFunction(&k, loaded, n.c_str());
+      if (wrong != 0) driver_.cuModuleUnload(loaded);
+      check(wrong, "cuModuleGetFunction");
+      all.push_back({k});
     }
+    std::lock_guard const turn(turn_of_kernels_);
+    for (function const& f : all) kernels_[static_cast<api::kernel>(f.handle)] = {loaded, 0};
     return all;
   }
   void unload(std::vector<function> const& all) noexcept override {

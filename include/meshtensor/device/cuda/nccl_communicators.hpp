@@ -82,6 +82,7 @@ class nccl_communicators {
         });
       }
     });
+    any_ = ranks_->common_bits(groups_.empty()) == 0;  // where parts differ, some groups exchange nothing
     if (open_communicators().empty()) return;
     gpu_.watch() = [&g = gpu_, &ranks = *ranks_](function_ref<bool()> is_done) {
       if (open_communicators().empty()) return;  // nothing in the stream waits for other ranks
@@ -92,8 +93,8 @@ class nccl_communicators {
     };
   }
 
-  /// Whether this program has any, on all ranks alike.
-  bool any() const { return !groups_.empty(); }
+  /// Whether some rank of this program has any: all ranks answer alike.
+  bool any() const { return any_; }
   /// The bits that all ranks give, which all call this. errors R21, R22
   unsigned common_bits(unsigned bits) const { return ranks_->common_bits(bits); }
 
@@ -213,6 +214,7 @@ class nccl_communicators {
   comm::key_values* ranks_;
   int aborts_before_ = aborts();
   std::map<std::vector<int>, api::communicator> groups_;
+  bool any_ = false;
 };
 
 }  // namespace meshtensor::cuda

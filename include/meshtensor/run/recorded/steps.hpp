@@ -147,7 +147,7 @@ class engine<Device> {
       if (program_.has_remote_groups()) {
         bool fits = again && is_recorded_, is_kept = fits;
         for (auto& part : tasks_.parts()) {
-          fits = fits && part.to_do.size() <= most_captured;
+          fits = fits && can_capture(part);
           is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
         }
         constexpr unsigned captures = 1, replays = 2;
@@ -159,11 +159,13 @@ class engine<Device> {
     return again;
   }
   /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
+  bool can_capture(recorded_part<Device> const& part) const {
+    return part.to_do.size() <= most_captured && (!queueing_machine<machine> || tasks_.parts().size() == 1);
+  }
   void give(recorded_part<Device>& part, bool again) {
     if constexpr (capturing_machine<machine>) {
       auto& gpu = Device::machine();
-      bool const is_alone = !queueing_machine<machine> || tasks_.parts().size() == 1;
-      if (again && is_alone && part.to_do.size() != 0 && part.to_do.size() <= most_captured) {
+      if (again && part.to_do.size() != 0 && can_capture(part)) {
         if (part.captured == nullptr || is_freed(*part.captured)) {
           gpu.begin_recording();
           try {
