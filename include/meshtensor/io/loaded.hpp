@@ -18,7 +18,8 @@ namespace meshtensor {
 struct load_options {
   /// Whether elements may be NaN.
   bool nan = false;
-  /// Whether values that the files lack get their initializers; else they are an error.
+  /// Whether values that the files lack come from what was loaded before, or get their initializers; else they are an
+  /// error.
   bool begin_missing = false;
   /// Selects the store's values to load, by name; empty: all. Others keep their contents, or get their initializers.
   std::function<bool(std::string const&)> only = {};

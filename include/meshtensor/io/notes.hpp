@@ -63,7 +63,8 @@ class notes {
     }
     if constexpr (std::integral<T>)
       if (static_cast<kept>(static_cast<T>(*held)) != *held)
-        throw error("C11", {"the note '", label, "' is ", *held, ", which has no room in ", 8 * sizeof(T), " bits"});
+        throw error("C11", {"the note '", label, "' is ", *held, ", which does not fit in ",
+                            std::same_as<T, bool> ? "a bool" : std::to_string(8 * sizeof(T)) + " bits"});
     return static_cast<T>(*held);
   }
 

@@ -68,9 +68,8 @@ class saved_values : public loaded_values {
   }
 
   std::vector<std::string> waiting() const override {
-    std::vector<std::string> all;
-    for (auto const& [label, v] : values)
-      if (is_meant(label) && !taken_.contains(label)) all.push_back(label);
+    auto all = left();
+    std::erase_if(all, [&](std::string const& label) { return !is_meant(label); });
     return all;
   }
 

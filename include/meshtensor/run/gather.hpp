@@ -44,9 +44,9 @@ class gathering {
 
   /// Collective: every processor of the mesh calls it with its own block.
   void run(transport& t, void const* block, void* whole) {
-    if (numbers_.empty())
-      for (auto const& s : steps_) numbers_.push_back(t.prepare(*s));
-    transport_ = &t, under_way_ = true;
+    transport_ = &t;
+    while (numbers_.size() < steps_.size()) numbers_.push_back(t.prepare(*steps_[numbers_.size()]));
+    under_way_ = true;
     std::vector<double> from, to;
     void const* in = block;
     for (std::size_t i = 0; i < steps_.size(); ++i) {

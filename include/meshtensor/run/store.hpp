@@ -234,9 +234,12 @@ class store {
 
   /// Sets the source of values that the store does not have yet. What it lacks comes from the source before it.
   void begin_from(std::shared_ptr<value_source> source) {
-    if (source_ && source && source != source_ &&
-        std::ranges::any_of(source_->waiting(), [&](std::string const& label) { return !source->has(label); }))
-      source->before = source_;
+    auto const lacks = [&](std::string const& label) { return !source->has(label); };
+    bool keeps = false;
+    if (source && source != source_)
+      for (value_source const* from = source_.get(); !keeps && from != nullptr; from = from->before.get())
+        keeps = std::ranges::any_of(from->waiting(), lacks);
+    if (keeps) source->before = source_;
     source_ = std::move(source);
   }
   std::shared_ptr<value_source> const& source() const { return source_; }

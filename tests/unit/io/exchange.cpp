@@ -164,6 +164,21 @@ TEST_CASE("what waits from a checkpoint is not lost to a file that lacks it") {
   }
 }
 
+TEST_CASE("what waits from a checkpoint is not lost to two files that lack it") {
+  own_folder const folder;
+  held one(2);
+  one.set_all();
+  mt::save(one.weights, folder / "run");
+  mt::export_safetensors(one.weights, folder / "m", {.only = f32_only});
+  mt::store later(one.job);
+  mt::load(later, folder / "run");
+  for (int i = 0; i < 2; ++i) mt::import_safetensors(later, folder / "m", {.begin_missing = true});
+  mt::executable<program, mesh, by_columns> const step(later, model(3));
+  auto const found = later.get<double>("values/f64");
+  auto const wanted = numbers<double>(0);
+  CHECK(std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()));
+}
+
 TEST_CASE("a part of it") {
   own_folder const folder;
   held one(2), other(1);

@@ -151,7 +151,7 @@ TEST_CASE("notes are read as they were written") {
   CHECK(large.get<std::int64_t>("count") == 5'000'000'000);
   CHECK(large.get<std::uint64_t>("seed") == ~std::uint64_t{0});
   CHECK(sentence([&] { large.get<int>("count"); }) ==
-        "meshtensor C11: the note 'count' is 5000000000, which has no room in 32 bits");
+        "meshtensor C11: the note 'count' is 5000000000, which does not fit in 32 bits");
   CHECK(sentence([&] { large.get<std::uint32_t>("less"); }).starts_with("meshtensor C11: the note 'less' is -1"));
   CHECK(sentence([&] { all.get<double>("whole"); }) ==
         "meshtensor C11: the note 'whole' is a whole number, not a float");
