@@ -4,10 +4,8 @@
 #include "meshtensor/data/prefetched.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 #include <atomic>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -85,15 +83,4 @@ TEST_CASE("ends at any time") {
     mt::prefetched<int> values([](std::int64_t number, int& v) { dawdle(number), v = 1; }, 0, 3, 2);
     for (int i = 0; i < count; ++i) CHECK(values.next() == 1);
   }
-}
-
-TEST_CASE("where the system starts fewer threads, these make the same values, or the caller does") {
-  rlimit before{};
-  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
-  rlimit const little{1 << 20, before.rlim_max};
-  setrlimit(RLIMIT_AS, &little);
-  std::optional<mt::prefetched<int>> values;
-  values.emplace([](std::int64_t number, int& v) { v = static_cast<int>(number); }, 5, 40, 2);
-  setrlimit(RLIMIT_AS, &before);
-  for (int i = 5; i < 12; ++i) CHECK(values->next() == i);
 }

@@ -71,9 +71,9 @@ inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
 inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
                                             std::vector<std::string> const& endings) {
   std::vector<std::filesystem::path> files;
-  std::error_code problem, leads_nowhere;
+  std::error_code problem, ignored;
   for (std::filesystem::recursive_directory_iterator i(folder, problem), end; i != end; i.increment(problem))
-    if (i->is_regular_file(leads_nowhere) &&
+    if (i->is_regular_file(ignored) &&
         std::find(endings.begin(), endings.end(), i->path().extension()) != endings.end())
       files.push_back(i->path());
   std::sort(files.begin(), files.end());
