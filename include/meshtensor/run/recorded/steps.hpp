@@ -159,7 +159,7 @@ class engine<Device> {
     return again;
   }
   /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
-  bool can_capture(recorded_part<Device> const& part) const {
+  bool can_capture(recorded_part<Device> const& part) {
     return part.to_do.size() <= most_captured && (!queueing_machine<machine> || tasks_.parts().size() == 1);
   }
   void give(recorded_part<Device>& part, bool again) {
