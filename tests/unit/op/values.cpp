@@ -411,8 +411,14 @@ TEST_CASE("slices and pads with a step") {
       of([](auto s, auto x) { return pad(x, b, wide, s.number("at", 0), 0, 3); }, one_to_six),
       "meshtensor R10: 'b', 3 long, padded from 0 on in steps of 3, reaches beyond the extent of 'wide', 6", mt::error);
   char const* const none = "meshtensor R10: the step of a slice or a pad is 0: give another whole number";
-  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, first, 0, 0); }, one_to_six), none, mt::error);
-  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return pad(x, b, wide, 0, 0, 0.5); }, one_to_six), none, mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto s, auto x) { return slice(x, b, first, 0, s.number("by", 0)); }, one_to_six), none,
+                       mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto s, auto x) { return pad(x, b, wide, 0, 0, s.number("by", 0.5)); }, one_to_six), none,
+                       mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, first, 0, 0); }, one_to_six),
+                       doctest::Contains("S03: a slice of 'b' has the step 0"), mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return pad(x, b, wide, 0, 0, 0.5); }, one_to_six),
+                       doctest::Contains("S03: a pad of 'b' has the step 0"), mt::error);
 }
 
 TEST_CASE("parts") {
