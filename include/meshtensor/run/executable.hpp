@@ -130,15 +130,11 @@ class executable_of {
   }
 
   /// Runs one step; feeds and numbers in any order. An input or number that is not given keeps its last value.
+  ///
+  /// errors  R27 the store is in a step, of this executable or another one; nothing has been taken then
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
-    try {
-      (take(given), ...);
-      session_->step();
-    } catch (std::exception const& e) {
-      values_->runner().has_refused(e.what());
-      throw;
-    }
+    session_->step([&] { (take(given), ...); });
     return step_result<executable_of>(*this);
   }
 

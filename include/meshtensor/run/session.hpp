@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "meshtensor/base/dynamic_array.hpp"
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/inputs.hpp"
@@ -49,9 +50,12 @@ class session {
 
   void set(std::string_view label, double number);
 
-  /// Runs one step. Every input must have been fed, now or before. It allocates nothing from the third step on
+  /// Runs one step. Every input must have been fed, by `take` or before. It allocates nothing from the third step on
   /// (tests/unit/run/allocation.cpp), but for copies in other formats: they are made again after the store has changed.
-  void step();
+  /// `take` feeds and sets what this step takes, once the store has no other step under way.
+  ///
+  /// errors  R27 the store is in a step; nothing has changed then
+  void step(function_ref<void()> take = [] {});
   /// Excludes its steps from the store's count, `store::step`.
   void exclude_from_step_count() { among_steps_ = false; }
 
@@ -102,6 +106,8 @@ class session {
   void count();
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();
+  /// Runs the plan in the arenas; gives them up if it fails with messages under way.
+  void run_in_memory();
   void run_all();
   /// Frees the copies in other formats, of any executable, of the values that this one writes.
   void drop_copies();

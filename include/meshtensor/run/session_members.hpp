@@ -197,24 +197,23 @@ void session<Device>::set(std::string_view label, double number) {
 }
 
 template <class Device>
-void session<Device>::step() {
-  inputs_.require_all();
-  count();
-  evaluate_numbers(m_, p_.numbers, settings_, numbers_);
-  store_.steps().use([&] {
-    find_memory();
+void session<Device>::step(function_ref<void()> take) {
+  store_.steps().use([&] {  // all that a step reads and writes: another thread's step is refused before it does
     try {
-      if constexpr (!keeps_values<Device>) bring_home();
-      drop_copies();
-      run_all();
-    } catch (...) {
-      if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
+      take();
+      inputs_.require_all();
+      count();
+      evaluate_numbers(m_, p_.numbers, settings_, numbers_);
+      find_memory();
+      run_in_memory();
+    } catch (std::exception const& e) {
+      store_.runner().has_refused(e.what());
       throw;
     }
+    if (updates_ && among_steps_) store_.advance();
+    ++*steps_;
+    for (std::uint64_t* n : counts_) ++*n;
   });
-  if (updates_ && among_steps_) store_.advance();
-  ++*steps_;
-  for (std::uint64_t* n : counts_) ++*n;
 }
 
 template <class Device>
@@ -256,6 +255,18 @@ template <class Device>
 void session<Device>::find_memory() {
   store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
   for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
+}
+
+template <class Device>
+void session<Device>::run_in_memory() {
+  try {
+    if constexpr (!keeps_values<Device>) bring_home();
+    drop_copies();
+    run_all();
+  } catch (...) {
+    if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
+    throw;
+  }
 }
 
 template <class Device>
