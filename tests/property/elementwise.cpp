@@ -27,7 +27,7 @@ bool takes(mt::function f, mt::dtype type) {
   if (type == mt::dtype::boolean)
     return mt::is_logical(f) || f == mt::function::equal || f == mt::function::not_equal || f == mt::function::copy;
   if (mt::is_logical(f)) return false;
-  return mt::is_float(type) || !(f >= mt::function::exp && f <= mt::function::erf) || f == mt::function::relu;
+  return mt::is_float(type) || !mt::takes_only_floats(f);
 }
 
 constexpr mt::dtype all_types[] = {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16,   mt::dtype::i32,

@@ -50,6 +50,8 @@ constexpr int arity(function f) { return f < function::add ? 1 : f < function::s
 
 /// Comparisons return bool for every dtype.
 constexpr bool is_comparison(function f) { return f >= function::equal && f <= function::less_equal; }
+/// Functions that refuse integers and bools.
+constexpr bool takes_only_floats(function f) { return f >= function::exp && f <= function::erf; }
 constexpr bool is_logical(function f) {
   return f == function::logical_not || f == function::logical_and || f == function::logical_or;
 }

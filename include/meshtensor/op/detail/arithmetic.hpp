@@ -9,8 +9,7 @@ namespace meshtensor {
 /// Whether a function takes operands of a dtype; else the sentence that says why not.
 constexpr char const* refusal_of(function f, dtype type) {
   if (is_logical(f) && type != dtype::boolean) return "T04 and, or and not take bool tensors: compare first";
-  if (!is_float(type) && f >= function::exp && f <= function::erf)
-    return "T04 this function takes tensors of floats: cast the operand";
+  if (!is_float(type) && takes_only_floats(f)) return "T04 this function takes tensors of floats: cast the operand";
   bool const takes_bools = f == function::copy || f == function::stop_gradient || f == function::cast ||
                            f == function::select || is_comparison(f) || is_logical(f);
   return type != dtype::boolean || takes_bools ? nullptr : "T04 arithmetic on bool: cast the operand";

@@ -227,7 +227,7 @@ template <function F, class T>
 inline constexpr bool has_function =
     F != function::copy && F != function::stop_gradient && F != function::cast &&
     (std::is_floating_point_v<T> ? !is_logical(F)
-                                 : (F<function::floor || F> function::erf) && (!is_logical(F) || sizeof(T) == 4));
+                                 : F != function::floor && !takes_only_floats(F) && (!is_logical(F) || sizeof(T) == 4));
 
 // ---- reductions: lane i of the sums accumulates elements i, i + pack_width, … ----
 
