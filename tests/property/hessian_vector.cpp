@@ -72,6 +72,27 @@ struct curved {
   }
 };
 struct curved_f64 : mt::precision<curved, mt::f64> {};
+
+inline constexpr struct width : mt::dim<"width", 3> {} width;
+inline constexpr struct layers : mt::dim<"layers", 5> {} layers;
+struct spread_layers : mt::layout<mt::shard<batch, data>, mt::shard<layers, data>, mt::shard<width, model>> {};
+
+/// Layers whose parameters are spread over the ranks that share the batch; what the first gradient saves of them has
+/// cotangents from both loops of the second one.
+struct deep {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, batch, width);
+    auto const along = s.input("along", mt::f64, batch, width);
+    auto const y = mt::repeat(s / "layers", layers, x, [](mt::scope auto r, auto h) {
+      return h + tanh(h * h * r.parameter("gain", width, mt::constant(0.7)) + sum(h, width));
+    });
+    auto const first = mt::gradient(mean(y * y * y), x);
+    auto const second = mt::gradient(mt::sum(first * along), x);
+    s.output("first", first), s.output("second", second);
+    s.output("third", mt::gradient(mt::sum(second * along), x));
+  }
+};
+struct deep_f64 : mt::precision<deep, mt::f64> {};
 }  // namespace net
 
 using numbers = std::vector<double>;
@@ -142,4 +163,22 @@ TEST_CASE("a Hessian times a vector") {
     ++tried;
   }
   property::at_least(8, tried);
+}
+
+TEST_CASE("derivatives through layers that are spread over the axis of the batch") {
+  auto const derivatives = [](std::int64_t data, std::int64_t model) {
+    auto const job = mt::job::in_lockstep();
+    mt::store weights(job);
+    mt::executable<net::deep_f64, net::mesh, net::spread_layers, mt::reference_device> run(
+        weights, net::data(data), net::height(1), net::model(model));
+    auto const got = run(mt::feed<"x">(drawn(9, 0.4)), mt::feed<"along">(drawn(9, 2.3)));
+    auto const whole = [](auto const& a) { return numbers(a.begin(), a.end()); };
+    return point{whole(got.get<"first">().gather()), whole(got.get<"second">().gather()),
+                 whole(got.get<"third">().gather())};
+  };
+  point const alone = derivatives(1, 1);
+  for (auto const& [data, model] : std::vector<std::array<std::int64_t, 2>>{{2, 1}, {3, 1}, {2, 2}, {3, 3}, {6, 1}}) {
+    INFO("data = " << data << ", model = " << model);
+    CHECK(apart(derivatives(data, model), alone) < 1e-12);
+  }
 }

@@ -7,6 +7,7 @@
 #include "meshtensor/pass/bind/implied.hpp"
 #include "meshtensor/pass/partition/placed_copies.hpp"
 #include "meshtensor/pass/partition/reduced_uses.hpp"
+#include "meshtensor/pass/partition/stacks_between_loops.hpp"
 
 namespace meshtensor::detail {
 
@@ -18,6 +19,7 @@ struct partitioning {
   placed_copies copies;
   implied_layout layout;
   reduced_uses reduced;
+  stacks_between_loops between_loops;
 
   constexpr partitioning(module const& source, module& target, layout_rules const& rules)
       : from(source),
@@ -26,7 +28,8 @@ struct partitioning {
         b(target),
         copies(b),
         layout(target, rules, target.report),
-        reduced(find_reduced_uses(source)) {}
+        reduced(find_reduced_uses(source)),
+        between_loops(find_stacks_between_loops(source)) {}
 
   /// The implied placement of an old value, for a node that produces or uses it.
   constexpr placement implied(value_id old, node const& n, shape const& whole = {}) {
