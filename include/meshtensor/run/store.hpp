@@ -18,6 +18,7 @@
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/scratch.hpp"
+#include "meshtensor/run/shared_value.hpp"
 #include "meshtensor/run/value_source.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -197,7 +198,7 @@ class store {
   stored& provide(module const& m, binding const& b, variable const& v, dynamic_array<rank_context*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
-    stored fresh = describe(m, b, v);
+    stored fresh = description_of(m, b, v);
     settings start;
     start.seed = seed_;
     initial_value const first = initial_of(m, b, v, start);
@@ -205,18 +206,7 @@ class store {
     auto const found = values_.find(label);
     if (found != values_.end()) {
       stored& s = found->second;
-      if (s.type != fresh.type || detail::text_of(s.dims) != detail::text_of(fresh.dims))
-        throw error("R04",
-                    {"the store holds '", label, "' as ", s.text(), ", but a program reads it as ", fresh.text()});
-      if (s.axes != fresh.axes)
-        throw error("R04",
-                    {"the store holds '", label, "' as ", s.text(), ", but another layout wants ", fresh.text(), ": ",
-                     differing_rule(s, fresh), "; programs that share parameters need the same rule for it"});
-      if (s.mesh.size() != fresh.mesh.size())
-        throw error("R04", {"the store holds '", label, "' on ", s.mesh.size(), " processors, but another mesh has ",
-                            fresh.mesh.size(), ": programs that share parameters run on one mesh"});
-      require_same_parts(label, s, fresh);
-      s.start.require_same(label, fresh.start);
+      require_same(label, s, fresh);
       return s;
     }
     value like{};
@@ -272,58 +262,6 @@ class store {
       throw error("R11", {"the store holds '", label, "' as ", s.text(), ", but it was given a view ",
                           detail::text_of(there.dims())});
     return v;
-  }
-
-  /// `the one shards 'd_ff' over model=2, the other replicates it`
-  static std::string differing_rule(stored const& one, stored const& other) {
-    std::size_t i = 0;
-    while (i + 1 < one.dims.size() && one.axes[i] == other.axes[i]) ++i;
-    auto const rule = [](std::string const& axes, std::string const& what) {
-      return axes.empty() ? "replicates " + what : "shards " + what + " over " + axes;
-    };
-    return "the one " + rule(one.axes[i], "'" + one.dims[i].label.text() + "'") + ", the other " +
-           rule(other.axes[i], "it");
-  }
-  /// errors  R04 other parts, as another program merges or splits a dim
-  static void require_same_parts(std::string const& label, stored const& one, stored const& other) {
-    for (std::size_t i = 0; i < one.dims.size(); ++i)
-      for (std::int64_t rank = 0; rank < one.mesh.size(); ++rank) {
-        if (one.part(static_cast<int>(i), rank) == other.part(static_cast<int>(i), rank)) continue;
-        auto const cut = [&](stored const& s) {
-          return s.grains[i] == 1 ? std::string("cuts it anywhere")
-                                  : "keeps " + std::to_string(s.grains[i]) + " elements together" + s.reshaped_at[i];
-        };
-        throw error("R04", {"programs that share '", label, "', ", one.text(), ", cut '", one.dims[i].label,
-                            "' into different parts: the one ", cut(one), ", the other ", cut(other),
-                            "; declare them together, as mt::programs, so that all cut it alike"});
-      }
-  }
-  static stored describe(module const& m, binding const& b, variable const& v) {
-    stored s{};
-    s.type = v.type, s.layout = v.layout;
-    for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
-    for (int i = 0; i < v.dims.count; ++i) {
-      s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});
-      s.grains.push_back(b.grain[v.dims.at[i]]);
-      s.reshaped_at.push_back(b.grain[v.dims.at[i]] == 1 ? "" : line_of_reshape(m, v.dims.at[i]));
-      std::string axes;
-      for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o)
-        if (b.axis[a] != 1)
-          axes += (axes.empty() ? "" : " x ") + m.names[m.axes[a].label].text() + "=" + std::to_string(b.axis[a]);
-      s.axes.push_back(axes);
-    }
-    return s;
-  }
-
-  static std::string line_of_reshape(module const& m, int dim) {
-    for (int i = 0; i < m.reshape_count; ++i) {
-      reshape_row const& row = m.reshapes[i];
-      if (!row.before.has(dim) && !row.after.has(dim)) continue;
-      diagnostic d{};
-      add_line(d, m, row.site);
-      return std::string(d.view());
-    }
-    return "";
   }
 
   stored& named(std::string const& label) {
