@@ -39,6 +39,7 @@ done
 
 programs=(tests/unit/device/attention_cuda.test tests/property/windows_cuda.test tests/property/programs_cuda.test
   tests/unit/run/one_source_cuda.test tests/unit/run/cuda_epilogues.test tests/unit/run/cuda_experts.test
+  tests/unit/run/cuda_blocks.test
   bench/run/lm_on_cuda bench/run/lm_on_cuda_without_attention bench/run/resnet_on_cuda)
 build() {  # without this machine's own instructions, so that others can run it
   local targets=()
@@ -134,6 +135,7 @@ for part in "${parts[@]}"; do
     catalogue) within catalogue "${on_card[@]}" "$(at tests/property/programs_cuda.test)" ;;
     devices)
       within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/one_source_cuda.test)"
+      within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/cuda_blocks.test)"
       within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/cuda_experts.test)"
       within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/cuda_epilogues.test)" '--test-case=a bias*'
       ;;

@@ -17,16 +17,17 @@ class fused_sums {
       if (!s_.is_sum(i)) continue;
       std::string const r = "r" + std::to_string(i), sum = "sum<" + n_.step_type(i) + ">",
                         kind = n_.kind_text(s_.d.step(i).kind);
-      if (is_total(s_.d.step(i).kind)) add(t, {r, " = over_group<", s_.across, ", ", kind, ">(", r, ", shared);\n"});
+      bool const total = is_total(s_.d.step(i).kind);  // all threads of the block have terms of one sum
+      if (total) add(t, {r, " = over_group<", s_.threads(), ", ", kind, ">(", r, ", shared);\n"});
       t += "__syncthreads();\n";
       if (!s_.is_wide(i)) {
-        if (s_.rows > 1) {
+        if (s_.rows > 1 && !total) {
           add(t, {"if (tx == 0) ((", sum, "*)shared)[ty] = ", r,
                   ";\n__syncthreads();\nif (threadIdx.x == 0) for (int y = 1; "
                   "y < ",
                   s_.rows, "; ++y) ", r, " = ", kind, "::of(", r, ", ((", sum, "*)shared)[y]);\n"});
         }
-        t += is_total(s_.d.step(i).kind) ? "if (threadIdx.x == 0) {\n" : "if (threadIdx.x == 0 && tile == 0) {\n";
+        t += total ? "if (threadIdx.x == 0) {\n" : "if (threadIdx.x == 0 && tile == 0) {\n";
         give(t, i, r, "");
         t += "}\n";
         continue;
