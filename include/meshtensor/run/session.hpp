@@ -113,6 +113,9 @@ class session {
   void drop_copies();
   /// Copies home what another device keeps of the values that this session uses.
   void bring_home();
+  /// Calls `visit(stored&)` for each value that its device keeps and whose memory the program has (`store::local`).
+  template <class Visit>
+  void for_lent(Visit visit);
 
   /// A whole value, assembled from each processor's part, `part_of`.
   template <class PartOf>

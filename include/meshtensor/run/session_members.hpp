@@ -261,8 +261,10 @@ template <class Device>
 void session<Device>::run_in_memory() {
   try {
     if constexpr (!keeps_values<Device>) bring_home();
+    for_lent([](stored& s) { s.block_of(0); });
     drop_copies();
     run_all();
+    for_lent([](stored& s) { s.come_home(); });
   } catch (...) {
     if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
     throw;
@@ -294,6 +296,14 @@ void session<Device>::bring_home() {
     if (u.is_written) u.value->block_of(0);
     else u.value->come_home();
   }
+}
+
+template <class Device>
+template <class Visit>
+void session<Device>::for_lent(Visit visit) {
+  if constexpr (keeps_values<Device>)
+    for (used_value const& u : used_)
+      if (u.value->is_lent) visit(*u.value);
 }
 
 template <class Device>

@@ -168,8 +168,8 @@ class store {
     view from = whole.window();
     detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
   }
-  /// The one part of a value that this process holds, without a copy, to be read or written between steps. Where a
-  /// device keeps values (`pjrt_device`), ask for it again after each step.
+  /// The one part of a value that this process holds, without a copy, to be read or written between steps. A device
+  /// that keeps values (`pjrt_device`, `cuda_device`) copies this one in and out with each step from then on.
   ///
   /// errors  R06 this process holds several processors; R13, R14 as `get`
   template <class T>
@@ -182,6 +182,7 @@ class store {
     for (std::size_t i = 0; i < s.dims.size(); ++i)
       dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
     s.copies[0].forbid();
+    s.is_lent = true;
     return {reinterpret_cast<T*>(s.block_of(0)), dims};
   }
   /// Replaces a value from a range of all its elements, in the order of its dims.

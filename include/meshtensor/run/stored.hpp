@@ -37,6 +37,7 @@ struct stored {
 
   std::unique_ptr<device_copy> on_device;  // as new as the blocks …
   bool is_stale = false;                   // … or newer
+  bool is_lent = false;                    // a program has the block's address, to read and write it between steps
 
   /// A processor's block, to be read and written: what a device has is copied home, and its copy is no longer used.
   std::byte* block_of(std::size_t k) {

@@ -95,6 +95,20 @@ using training = mt::executable<classifier, mesh, by_both, Device>;
 
 }  // namespace
 
+TEST_CASE("memory of a parameter that the program has, read and written between steps") {
+  late_here here(1);
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job), others(job);
+  train<late_device, whole>(weights, 1, 1, 1), train<mt::reference_device, whole>(others, 1, 1, 1);
+  double *const mine = weights.local<double>("first/bias").data(), *const wanted =
+                                                                       others.local<double>("first/bias").data();
+  for (int turn = 0; turn < 3; ++turn) {
+    CHECK(train<late_device, whole>(weights, 1, 1, 2) == train<mt::reference_device, whole>(others, 1, 1, 2));
+    for (int i = 0; i < 24; ++i) CHECK(mine[i] == wanted[i]);
+    for (int i = 0; i < 24; ++i) mine[i] += 0.25 * i, wanted[i] += 0.25 * i;
+  }
+}
+
 TEST_CASE("memory that is not there is one error, and nothing is lost") {
   mt::job const job = mt::job::in_lockstep();
   mt::store plain(job);

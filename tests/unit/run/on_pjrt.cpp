@@ -136,6 +136,22 @@ TEST_CASE("values stay on the devices, until somebody asks for them") {
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - same[i]) < 1e-9);
 }
 
+TEST_CASE("memory of a parameter that the program has, read and written between steps") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job), others(job);
+  train<mt::pjrt_device, whole>(weights, 1, 1, 1), train<mt::reference_device, whole>(others, 1, 1, 1);
+  double *const mine = weights.local<double>("first/bias").data(), *const wanted =
+                                                                       others.local<double>("first/bias").data();
+  for (int turn = 0; turn < 3; ++turn) {
+    auto const got = train<mt::pjrt_device, whole>(weights, 1, 1, 2);
+    auto const same = train<mt::reference_device, whole>(others, 1, 1, 2);
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - same[i]) < 1e-9);
+    for (int i = 0; i < 24; ++i) CHECK(std::abs(mine[i] - wanted[i]) < 1e-9);
+    for (int i = 0; i < 24; ++i) mine[i] += 0.25 * i, wanted[i] += 0.25 * i;
+  }
+}
+
 namespace {
 
 inline constexpr struct place : mt::dim<"place", 8> {} place;
