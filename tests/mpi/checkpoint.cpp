@@ -57,7 +57,7 @@ TEST_CASE("ranks write the files that one process writes") {
   for (int layout : {0, 1, 3}) {
     std::string const here = folder / ("ranks" + std::to_string(layout)),
                       there = folder / ("one" + std::to_string(layout));
-    spread::held all(job, layout, ranks::count() / on_model, on_model),
+    spread_values::held all(job, layout, ranks::count() / on_model, on_model),
         one(alone, layout, ranks::count() / on_model, on_model);
     mt::checkpoints keep(all.weights, here, {.every = 2, .keep = 2});
     for (int i = 0; i < 7; ++i) {
@@ -86,13 +86,13 @@ TEST_CASE("from one process on other meshes, and back") {
   for (auto const& [layout, on_data, on_model] :
        {std::tuple{0, 1, 1}, {0, 3, 4}, {1, 2, 6}, {2, 2, 4}, {3, 4, 2}, {3, 1, 12}}) {
     std::string const run = folder / std::to_string(pairs);
-    spread::held one(alone, layout, on_data, on_model, 3);
+    spread_values::held one(alone, layout, on_data, on_model, 3);
     one.run(), one.run();
     if (ranks::rank() == 0) mt::save(one.weights, run, {{"n", pairs}});
     MPI_Barrier(MPI_COMM_WORLD);
     auto const saved = one.all();
     for (int to : {0, 1, 2, 3}) {
-      spread::held all(job, to, to % 2 == 0 ? ranks::count() : 1, to % 2 == 0 ? 1 : ranks::count(), 4);
+      spread_values::held all(job, to, to % 2 == 0 ? ranks::count() : 1, to % 2 == 0 ? 1 : ranks::count(), 4);
       auto const found = mt::load(all.weights, run);
       CHECK(all.all() == saved);
       CHECK(all.weights.step() == 2);
@@ -100,7 +100,8 @@ TEST_CASE("from one process on other meshes, and back") {
 
       mt::store later(job);
       mt::load(later, run);
-      spread::stepping<spread::by_columns> step(later, spread::data(ranks::count()), spread::model(1));
+      spread_values::stepping<spread_values::by_columns> step(later, spread_values::data(ranks::count()),
+                                                              spread_values::model(1));
       for (auto const& [label, bytes] : saved) {
         std::string now(bytes.size(), ' ');
         later.copy_out(label, now.data());
@@ -109,10 +110,10 @@ TEST_CASE("from one process on other meshes, and back") {
     }
     ++pairs;
     std::string const again = run + "-again";
-    spread::held all(job, 2, ranks::count(), 1);
+    spread_values::held all(job, 2, ranks::count(), 1);
     mt::load(all.weights, run);
     mt::save(all.weights, again);
-    spread::held other(alone, layout, on_data, on_model);
+    spread_values::held other(alone, layout, on_data, on_model);
     mt::load(other.weights, again);
     CHECK(other.all() == saved);
   }
@@ -122,19 +123,20 @@ namespace {
 inline constexpr struct long_dim : mt::dim<"long", 24 << 13> {} long_one;
 struct large {
   constexpr void operator()(mt::scope auto s) const {
-    auto const x = s.parameter("x", spread::rows, long_one, mt::normal(1));
+    auto const x = s.parameter("x", spread_values::rows, long_one, mt::normal(1));
     s.update(x, x * 2);
   }
 };
-struct by_long : mt::layout<mt::shard<long_one, spread::data>> {};
+struct by_long : mt::layout<mt::shard<long_one, spread_values::data>> {};
 }  // namespace
 
 TEST_CASE("each rank reads what it needs, and its share of what is looked at") {
   shared_folder const folder;
   mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
   mt::store one(alone, 3), all(job, 4);
-  mt::executable<large, spread::mesh, by_long> whole(one, spread::data(1), spread::model(1));
-  mt::executable<large, spread::mesh, by_long> parts(all, spread::data(ranks::count()), spread::model(1));
+  mt::executable<large, spread_values::mesh, by_long> whole(one, spread_values::data(1), spread_values::model(1));
+  mt::executable<large, spread_values::mesh, by_long> parts(all, spread_values::data(ranks::count()),
+                                                            spread_values::model(1));
   if (ranks::rank() == 0) mt::save(one, folder.path);
   MPI_Barrier(MPI_COMM_WORLD);
   faults::begin({faults::kind::none, faults::counts, 0, folder.path.c_str()});
@@ -152,7 +154,7 @@ TEST_CASE("each rank reads what it needs, and its share of what is looked at") {
 TEST_CASE("a rank that cannot write, and all know") {
   shared_folder const folder;
   mt::job const job(MPI_COMM_WORLD);
-  spread::held all(job, 0, ranks::count(), 1);
+  spread_values::held all(job, 0, ranks::count(), 1);
   for (bool const in_background : {true, false}) {
     std::string const run = folder / (in_background ? "a" : "b");
     mt::checkpoints keep(all.weights, run, {.every = 1, .keep = 2, .in_background = in_background});
@@ -175,13 +177,13 @@ TEST_CASE("a rank that cannot write, and all know") {
         CHECK(alike_on_all(said));
         CHECK(rank == (ranks::rank() == failing ? -1 : failing));
         CHECK(std::distance(std::filesystem::directory_iterator(run), {}) == 1);
-        spread::held other(job, 2, ranks::count(), 1);
+        spread_values::held other(job, 2, ranks::count(), 1);
         mt::load(other.weights, run);
         CHECK(other.weights.step() == step);
         CHECK(other.all() == saved);
       }
     all.run(), keep.after_step(), keep.finish();
-    spread::held other(job, 1, 1, ranks::count());
+    spread_values::held other(job, 1, 1, ranks::count());
     mt::load(other.weights, run);
     CHECK(other.all() == all.all());
   }
@@ -192,7 +194,7 @@ TEST_CASE("a save that may fail: a rank that cannot write is a warning of the jo
   mt::job const job(MPI_COMM_WORLD);
   std::vector<std::string> warned;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { warned.push_back(s); });
-  spread::held all(job, 0, ranks::count(), 1);
+  spread_values::held all(job, 0, ranks::count(), 1);
   mt::checkpoints keep(all.weights, folder.path, {.every = 1, .keep = 1, .may_fail = true});
   all.run(), keep.after_step(), keep.finish();
   auto const saved = all.all();
@@ -205,14 +207,14 @@ TEST_CASE("a save that may fail: a rank that cannot write is a warning of the jo
       faults::end();
       CHECK(keep.failed() == ++failed);
       CHECK(warned.size() == static_cast<std::size_t>(ranks::rank() == 0 ? failed : 0));
-      spread::held other(job, 2, ranks::count(), 1);
+      spread_values::held other(job, 2, ranks::count(), 1);
       mt::load(other.weights, folder.path);
       CHECK(other.all() == saved);
     }
   mt::on_warning() = before;
   if (ranks::rank() == 0) CHECK(warned.back().find("is not saved, and the program goes on: '") != std::string::npos);
   all.run(), keep.after_step(), keep.finish();
-  spread::held other(job, 1, 1, ranks::count());
+  spread_values::held other(job, 1, 1, ranks::count());
   mt::load(other.weights, folder.path);
   CHECK(other.all() == all.all());
 }
@@ -220,7 +222,7 @@ TEST_CASE("a save that may fail: a rank that cannot write is a warning of the jo
 TEST_CASE("NaN on one rank, and a folder that is not the same for all") {
   shared_folder const folder;
   mt::job const job(MPI_COMM_WORLD);
-  spread::held all(job, 0, ranks::count(), 1);
+  spread_values::held all(job, 0, ranks::count(), 1);
   double* const mine = all.weights.local<double>("wide").data();
   double const before = *mine;
   if (ranks::rank() == last()) *mine = std::numeric_limits<double>::quiet_NaN();
@@ -239,7 +241,7 @@ TEST_CASE("NaN on one rank, and a folder that is not the same for all") {
 TEST_CASE("damage that one rank finds, and all take the one before") {
   shared_folder const folder;
   mt::job const job(MPI_COMM_WORLD);
-  spread::held all(job, 0, ranks::count(), 1);
+  spread_values::held all(job, 0, ranks::count(), 1);
   all.run(), mt::save(all.weights, folder.path);
   auto const first = all.all();
   all.run();
@@ -254,7 +256,7 @@ TEST_CASE("damage that one rank finds, and all take the one before") {
   MPI_Barrier(MPI_COMM_WORLD);
   std::vector<std::string> warned;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { warned.push_back(s); });
-  spread::held other(job, 2, 1, ranks::count());
+  spread_values::held other(job, 2, 1, ranks::count());
   mt::load(other.weights, folder.path);
   mt::on_warning() = before;
   CHECK(other.weights.step() == 1);
@@ -270,13 +272,13 @@ TEST_CASE("damage that one rank finds, and all take the one before") {
 TEST_CASE("one file of all ranks") {
   shared_folder const folder;
   mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
-  spread::held all(job, 0, ranks::count(), 1), one(alone, 0, 1, 1);
+  spread_values::held all(job, 0, ranks::count(), 1), one(alone, 0, 1, 1);
   mt::export_safetensors(all.weights, folder / "ranks", {.names = {{"b", "other", {"columns", "rows", "deep"}}}});
   if (ranks::rank() == 0)
     mt::export_safetensors(one.weights, folder / "one", {.names = {{"b", "other", {"columns", "rows", "deep"}}}});
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(content(folder / "ranks") == content(folder / "one"));
-  spread::held other(job, 3, 1, ranks::count(), 8);
+  spread_values::held other(job, 3, 1, ranks::count(), 8);
   CHECK(other.all() != all.all());
   mt::import_safetensors(other.weights, folder / "ranks", {.names = {{"b", "other"}}});
   CHECK(other.all() == all.all());

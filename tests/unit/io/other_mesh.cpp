@@ -26,14 +26,14 @@ TEST_CASE("from every place to every other") {
   int pairs = 0;
   for (place const& from : places) {
     meshtensor_test::own_folder const folder;
-    spread::held one(job, from.layout, from.on_data, from.on_model, 9);
+    spread_values::held one(job, from.layout, from.on_data, from.on_model, 9);
     for (int i = 0; i < 3; ++i) one.run();
     auto const saved = one.all();
     std::string const path = mt::save(one.weights, folder.path(), {{"position", 77}});
     CHECK(path == folder / "0001-step-3");
     for (place const& to : places) {
       INFO(from.layout << from.on_data << from.on_model << " " << to.layout << to.on_data << to.on_model);
-      spread::held other(job, to.layout, to.on_data, to.on_model, 1);
+      spread_values::held other(job, to.layout, to.on_data, to.on_model, 1);
       auto const found = mt::load(other.weights, folder.path());
       CHECK(other.all() == saved);
       CHECK(other.weights.step() == 3);
@@ -45,7 +45,8 @@ TEST_CASE("from every place to every other") {
       mt::store later(job);  // what is there first is the checkpoint
       auto const waits = mt::load(later, path);
       CHECK(waits.left().size() == saved.size());
-      spread::stepping<spread::by_rows> step(later, spread::data(to.on_data), spread::model(to.on_model));
+      spread_values::stepping<spread_values::by_rows> step(later, spread_values::data(to.on_data),
+                                                           spread_values::model(to.on_model));
       for (auto const& [label, bytes] : saved) {
         std::string now(bytes.size(), ' ');
         later.copy_out(label, now.data());
@@ -61,10 +62,10 @@ TEST_CASE("from every place to every other") {
 TEST_CASE("the steps after a restart are those that would have been") {
   meshtensor_test::own_folder const folder;
   auto const job = mt::job::in_lockstep();
-  spread::held one(job, 0, 2, 3);
+  spread_values::held one(job, 0, 2, 3);
   one.run();
   mt::save(one.weights, folder.path());
-  spread::held two(job, 0, 2, 3, 1);
+  spread_values::held two(job, 0, 2, 3, 1);
   mt::load(two.weights, folder.path());
   for (int i = 0; i < 4; ++i) one.run(), two.run();
   CHECK(one.all() == two.all());
@@ -75,7 +76,7 @@ TEST_CASE("files are the same from threads and from processors that take turns")
   meshtensor_test::own_folder const folder;
   for (auto const* how : {"turns", "threads"}) {
     auto const job = how[1] == 'u' ? mt::job::in_lockstep() : mt::job::as_threads();
-    spread::held one(job, 3, 2, 2);
+    spread_values::held one(job, 3, 2, 2);
     one.run();
     mt::save(one.weights, folder / how);
   }
@@ -91,7 +92,7 @@ TEST_CASE("files are the same from threads and from processors that take turns")
 TEST_CASE("no file has a block without elements") {
   meshtensor_test::own_folder const folder;
   auto const job = mt::job::in_lockstep();
-  spread::held one(job, 2, 5, 5);  // 24 rows
+  spread_values::held one(job, 2, 5, 5);  // 24 rows
   auto const saved = one.all();
   std::string const path = mt::save(one.weights, folder.path());
   int blocks = 0;
@@ -104,7 +105,7 @@ TEST_CASE("no file has a block without elements") {
     }
   }
   CHECK(blocks == 24);
-  spread::held other(job, 0, 2, 3, 1);
+  spread_values::held other(job, 0, 2, 3, 1);
   mt::load(other.weights, path).require_all();
   CHECK(other.all() == saved);
 }
@@ -112,7 +113,7 @@ TEST_CASE("no file has a block without elements") {
 TEST_CASE("each block is in one file, and every processor writes some") {
   meshtensor_test::own_folder const folder;
   auto const job = mt::job::in_lockstep();
-  spread::held one(job, 1, 4, 2);
+  spread_values::held one(job, 1, 4, 2);
   std::string const path = mt::save(one.weights, folder.path());
   std::int64_t values = 0, least = 1 << 30, most = 0, elements = 0;
   for (auto const& [label, s] : one.weights.values()) values += s.bytes();

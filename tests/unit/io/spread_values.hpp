@@ -10,7 +10,7 @@
 
 #include "meshtensor/meshtensor.hpp"
 
-namespace spread {
+namespace spread_values {
 namespace mt = meshtensor;
 
 inline constexpr struct rows : mt::dim<"rows", 24> {} rows;
@@ -75,4 +75,4 @@ struct held {
   std::function<void()> run;
 };
 
-}  // namespace spread
+}  // namespace spread_values
