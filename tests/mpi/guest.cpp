@@ -71,6 +71,15 @@ mt::array<float, batch, width> some_x() {
   return x;
 }
 
+/// The sentence of its error.
+template <class F>
+std::string refused(F const& f) {
+  try {
+    f();
+    return "";
+  } catch (mt::error const& e) { return e.what(); }
+}
+
 std::vector<float> losses(mt::job const& job, int size, std::uint64_t seed) {
   mt::store weights(job, seed);
   stepping step(weights, data(size));
@@ -212,9 +221,38 @@ TEST_CASE("a rank that makes no executable while the others do") {
       stepping step(weights, data(ranks::count()));
     } catch (mt::error const& e) { said = e.what(); }
   INFO(said);
-  if (ranks::rank() == 1)
+  if (ranks::rank() == 1) {
     CHECK(said.starts_with("meshtensor R22: it waited " + now.text + " for the first collective of rank"));
-  else if (ranks::rank() != 0) CHECK(said.starts_with("meshtensor R22: it waited "));
+    CHECK(said.find(" (start of an executable); rank 0 did not come to it (process ") != std::string::npos);
+    CHECK(said.ends_with("); all ranks must make the same executables, steps, gets and saves, in one order"));
+  } else if (ranks::rank() != 0) {
+    CHECK(said.starts_with("meshtensor R22: it waited "));
+  }
+  goes_on();
+}
+
+TEST_CASE("a rank that steps alone says why again when it is asked again") {
+  limited const now;
+  mt::job const job(MPI_COMM_WORLD);
+  mt::store weights(job);
+  stepping step(weights, data(ranks::count()));
+  step(mt::feed<"x">(some_x()));
+  std::string said, again, made;
+  if (ranks::rank() == 0) {
+    said = refused([&] { step(); }), again = refused([&] { step(); });
+    made = refused([&] { stepping other(weights, data(ranks::count())); });
+    CHECK(said.starts_with("meshtensor R22: it waited " + now.text + " for collective "));
+    for (std::string const& later : {again, made})
+      CHECK(later == "meshtensor R21: this rank failed before, so its job is over: " + said.substr(16));
+  }
+  goes_on();
+}
+
+TEST_CASE("a job is not made outside of its communicator") {
+  CHECK(
+      refused([] { mt::job const job(MPI_COMM_NULL); }) ==
+      "meshtensor R25: a job was given MPI_COMM_NULL, which ranks outside of a communicator get: make it on the ranks "
+      "that are in the communicator");
   goes_on();
 }
 

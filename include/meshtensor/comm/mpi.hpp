@@ -106,11 +106,13 @@ class mpi_world {
     return comm::mpi_algorithm_of(call, count, options_.made).only_mpi_touches();
   }
 
-  /// Makes the MPI communicators of a group, collectively over its members. A group of one process needs none.
-  void prepare(group const& g) {
+  /// Makes the MPI communicators of a group, collectively over its members. A group of one process needs none. Errors
+  /// name the call `first` that the group is made for.
+  void prepare(group const& g, collective_call const& first = {}) {
     require_valid(g, rank_, size_);
     if (g.count == 1 || find(g) != nullptr) return;
-    meet(g, handshake::groups);
+    if (told_) throw failed_before();
+    meet(g, handshake::groups, first);
     auto const held = progress_.lock();
     if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
     comm::group_communicators c{std::vector<int>(g.members, g.members + g.count)};
@@ -135,7 +137,7 @@ class mpi_world {
     require_valid(call, g.count, g.index);
     auto const held = progress_.lock();
     progress_.raise();
-    if (told_) throw error("R21", "this rank has failed before, and has told the others");
+    if (told_) throw failed_before();
     comm::mpi_algorithm const form = comm::mpi_algorithm_of(call, g.count, options_.made);
     if (form.first == comm::mpi_function::none) {
       if (g.count == 1) reference(call, 1, &in, 0, out);
@@ -188,6 +190,7 @@ class mpi_world {
     bool const endless = watch_.is_endless();
     watch_.begin();
     for (pending_.release(r.slot); r.slot != -1; pending_.release(r.slot)) {
+      if (told_) throw failed_before();
       try {
         if (pending_.step(endless) || watch_.look(pending_[r.slot])) continue;
         if (watch_.gone() >= 0) lose(watch_.gone(), held);
@@ -271,6 +274,10 @@ class mpi_world {
   }
   /// Makes the communicators of this world, together with the other ranks.
   void join(MPI_Comm user) {
+    if (user == MPI_COMM_NULL)
+      throw error("R25",
+                  "a job was given MPI_COMM_NULL, which ranks outside of a communicator get: make it on the ranks "
+                  "that are in the communicator");
     comm::must(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
     comm::must(MPI_Comm_size(user, &size_), "MPI_Comm_size");
     MPI_Request all_here = MPI_REQUEST_NULL;
@@ -291,10 +298,10 @@ class mpi_world {
   /// the program's, if a rank is doing something else.
   ///
   /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
-  void meet(group const& g, handshake m) {
+  void meet(group const& g, handshake m, collective_call const& first = {}) {
     constexpr char const* names[] = {"the first collective", "a barrier", comm::mpi_watch::the_end};
     comm::mpi_pending f;
-    f.what = names[static_cast<int>(m) - 2], f.members = g.members, f.count = g.count;
+    f.what = names[static_cast<int>(m) - 2], f.members = g.members, f.count = g.count, f.call = first;
     for (int step = 1; step < g.count; step *= 2) {
       request r;
       {
@@ -312,6 +319,7 @@ class mpi_world {
     std::string text;
     std::vector<MPI_Request> messages;
   };
+  error failed_before() const { return error("R21", {"this rank failed before, so its job is over: ", told_->text}); }
   void send_notice(std::string_view why) {
     if (notices_ == MPI_COMM_NULL) return;
     told_ = std::make_unique<told>();

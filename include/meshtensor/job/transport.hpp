@@ -50,7 +50,8 @@ class transport_over final : public transport {
     std::size_t number = 0;
     while (number < pending_.size() && !(pending_[number].released && pending_[number].members == c.members)) ++number;
     if (number == pending_.size()) {
-      c_.prepare(c.with);
+      if constexpr (requires { c_.prepare(c.with, c.call); }) c_.prepare(c.with, c.call);
+      else c_.prepare(c.with);
       pending_.emplace_back().members = c.members;
     }
     pending_[number].released = false;

@@ -120,16 +120,24 @@ class mpi_watch {
       text += "; rank " + std::to_string(elsewhere[0]) + " waits for something else, " + waiting(elsewhere[0]);
     if (auto const others = who_does_not_wait(); !others.empty())
       return text + "; " + text_of_ranks(others) + (others.size() == 1 ? " does" : " do") + " not wait" + about(others);
-    return elsewhere.empty() ? text + "; all have come to it, but their messages have not" : text;
+    return elsewhere.empty() ? text + lost : text;
   }
+  /// The same, and what to do where ranks are well but do other things.
   std::string sentence(mpi_pending const& f) const {
     bool const ended = limits_.end.count() != 0 && waited_ + answers_ > limits_.end;
-    return sentence(f, ended ? limits_.end : waited_);
+    auto const others = who_does_not_wait();
+    bool const are_well = std::all_of(others.begin(), others.end(), [&](int r) {
+      return doing(r) == activity::computes || doing(r) == activity::waits;
+    });
+    std::string const text = sentence(f, ended ? limits_.end : waited_);
+    return are_well && f.what != the_end && !text.ends_with(lost) ? text + advice : text;
   }
   /// The beginning of that sentence.
   static constexpr std::string_view begins_with = "it waited ";
   /// The name of a rank's last wait.
   static constexpr char the_end[] = "the end of the job";
+  static constexpr char lost[] = "; all have come to it, but their messages have not";
+  static constexpr char advice[] = "; all ranks must make the same executables, steps, gets and saves, in one order";
   /// The missing rank, if there is exactly one; else -1.
   int missing() const {
     auto const ranks = who_does_not_wait();
@@ -226,7 +234,8 @@ class mpi_watch {
   static std::string what(mpi_pending const& f) {
     std::vector<int> members(f.members, f.members + f.count);
     std::sort(members.begin(), members.end());
-    if (f.over == nullptr) return f.what + (" of " + text_of_ranks(members));
+    if (f.over == nullptr)
+      return f.what + (" of " + text_of_ranks(members)) + (f.call.file == nullptr ? "" : ": " + located(f.call));
     return "collective " + std::to_string(f.sequence) + " of " + text_of_ranks(members) + ": " + located(f.call);
   }
   std::string const& waiting(int r) const { return waits_for_[static_cast<std::size_t>(r)]; }
