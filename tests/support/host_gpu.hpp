@@ -58,7 +58,10 @@ template <class T> inline T sigmoid_of(T x) { return mm::sigmoid(x); }
 template <class T> inline T power_of(T x, T y) { return mm::pow(x, y); }
 template <class T> inline T near_exp(T x) { return mm::exp(x); }
 template <class T> inline T near_sigmoid(T x) { return mm::sigmoid(x); }
-template <class T> inline T near_divide(T x, T y) { return x / y; }
+template <class T> inline T __fdividef(T x, T y) {  // as CUDA's guide has it
+  const T most = 0x1p126f, size = y < 0 ? -y : y;
+  return size > most && size < 4 * most ? (x - x) * T(0) : x / y;
+}
 template <class T> inline T root_of(T x) { return mm::sqrt(x); }
 template <class T> inline T floor_of(T x) { return mm::floor(x); }
 template <class T> inline T normal_number(u32 a, u32 b, u32 c, u32 d, T) { return mm::normal_of<T>(a, b, c, d); }

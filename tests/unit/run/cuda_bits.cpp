@@ -72,12 +72,9 @@ struct everything {
 /// Numbers of all sizes, and those that are none.
 template <class E>
 std::vector<E> draw(std::uint32_t state) {
-  std::vector<E> all{E(0.0f),
-                     E(-0.0f),
-                     E(std::numeric_limits<float>::infinity()),
-                     E(1e-40f),
-                     E(-std::numeric_limits<float>::infinity()),
-                     E(std::numeric_limits<float>::quiet_NaN())};
+  std::vector<E> all{
+      E(0.0f),  E(-0.0f),    E(std::numeric_limits<float>::infinity()),  E(1e-40f),
+      E(3e38f), E(-1.5e38f), E(-std::numeric_limits<float>::infinity()), E(std::numeric_limits<float>::quiet_NaN())};
   while (all.size() < 96) {
     state = state * 1664525u + 1013904223u;
     float const one = static_cast<float>(static_cast<int>(state >> 8) - (1 << 23)) / (1 << 23);

@@ -34,7 +34,6 @@ __device__ inline double power_of(double x, double y) { return pow(x, y); }
 __device__ inline float root_of(float x) { return sqrtf(x); }
 __device__ inline double root_of(double x) { return sqrt(x); }
 template <class T> __device__ inline T near_exp(T x) { return __expf(x); }
-template <class T> __device__ inline T near_divide(T x, T y) { return __fdividef(x, y); }
 template <class T> __device__ inline T near_sigmoid(T x) {
   const float e = __expf(-fabsf(x));
   return __fdividef(x < 0 ? e : 1.0f, 1.0f + e);
@@ -232,6 +231,11 @@ template <class T> __device__ inline T do_multiply(T a, T b) {
 template <class T> __device__ inline T do_divide(T a, T b) {
   if constexpr (floats<T>) return a / b;
   else return b == T(0) ? T(0) : b == T(-1) && T(-1) < T(0) ? (T)(wrap<T>(0) - (wrap<T>)a) : (T)(a / b);
+}
+// __fdividef gives 0 for divisors beyond 2^126
+template <class T> __device__ inline T near_divide(T x, T y) {
+  const T by = y > T(0x1p126f) || y < T(-0x1p126f) ? T(0.25f) : T(1);
+  return __fdividef(x * by, y * by);
 }
 template <class T> __device__ inline T do_modulo(T a, T b) {
   if constexpr (floats<T>) return a - b * floor_of(a / b);
