@@ -144,6 +144,24 @@ TEST_CASE("ranks whose groups exchange nothing begin steps with the others") {
   CHECK(nccl::communicators == 0);
 }
 
+namespace {
+
+/// What the call throws on this rank: its code; empty: nothing.
+std::string code_of(auto const& call) {
+  try {
+    call();
+  } catch (mt::error const& e) { return std::string(e.code()); }
+  return "";
+}
+mt::collective_call sum_of_five() {
+  mt::collective_call call;
+  call.kind = mt::collective::all_reduce, call.op = mt::reduction::sum, call.type = mt::dtype::f32;
+  call.dims = 1, call.extent[0] = 5;
+  return call;
+}
+
+}  // namespace
+
 TEST_CASE("an exchange of as many rows as there are ranks") {
   mt::job const job(MPI_COMM_WORLD);
   stand_ins here;
@@ -166,6 +184,15 @@ TEST_CASE("an exchange of as many rows as there are ranks") {
     to_do.upload(in.at(), reinterpret_cast<std::byte const*>(sent.data()), static_cast<std::int64_t>(sent.size() * 4));
     communicators.record(to_do, call, all, in.at(), out.at());
     to_do.download(reinterpret_cast<std::byte*>(got.data()), out.at(), static_cast<std::int64_t>(sent.size() * 4));
+    mt::cuda::api::nccl refusing = nccl::functions;
+    refusing.ncclRecv = [](void*, std::size_t, int, int, mt::cuda::api::communicator, mt::cuda::api::stream) {
+      return 3;
+    };
+    mt::cuda::given_nccl() = &refusing;
+    CHECK(code_of([&] { to_do.give_to(here.gpu, {}); }) == "R81");
+    CHECK(!nccl::group().is_open);  // else NCCL would keep what is called next
+    mt::cuda::given_nccl() = &nccl::functions;
+    here.gpu.wait();
     to_do.give_to(here.gpu, {});
     here.gpu.wait();
     CHECK(got == wanted);
@@ -173,24 +200,6 @@ TEST_CASE("an exchange of as many rows as there are ranks") {
   CHECK(nccl::calls["group"] > 0);
   CHECK(nccl::communicators == 0);
 }
-
-namespace {
-
-/// What the call throws on this rank: its code; empty: nothing.
-std::string code_of(auto const& call) {
-  try {
-    call();
-  } catch (mt::error const& e) { return std::string(e.code()); }
-  return "";
-}
-mt::collective_call sum_of_five() {
-  mt::collective_call call;
-  call.kind = mt::collective::all_reduce, call.op = mt::reduction::sum, call.type = mt::dtype::f32;
-  call.dims = 1, call.extent[0] = 5;
-  return call;
-}
-
-}  // namespace
 
 TEST_CASE("a rank that fails does not leave the others in their streams") {
   long const aborted = nccl::calls["abort"];

@@ -277,6 +277,7 @@ inline int group_end() {
   ++calls["group"];
   open_group const g = group();
   group() = {};
+  if (g.sends.size() != g.receives.size()) return 3;  // a call in it has failed
   g.gpu->do_later([g, capture = g.gpu->is_recording() ? g.gpu->recordings : 0] {
     members& m = *g.over;
     m.agree(capture, 4, static_cast<long>(g.sends.size()), 0, 0);

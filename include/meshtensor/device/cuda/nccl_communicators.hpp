@@ -128,12 +128,19 @@ class nccl_communicators {
     add("ncclGroupEnd", [=](gpu& g) {
       api::nccl const& n = nccl_in_use();
       check(n.ncclGroupStart(), "ncclGroupStart");
+      int wrong = 0;
+      auto const goes_on = [&wrong](int state) {
+        wrong = state == api::nccl_in_progress ? 0 : state;
+        return wrong == 0;
+      };
       for (std::size_t j = 0; j < count; ++j) {
         auto const peer = static_cast<int>(j);
-        check(n.ncclSend(in + j * bytes, each, type, peer, over, g.stream()), "ncclSend");
-        check(n.ncclRecv(out + j * bytes, each, type, peer, over, g.stream()), "ncclRecv");
+        if (!goes_on(n.ncclSend(in + j * bytes, each, type, peer, over, g.stream()))) break;
+        if (!goes_on(n.ncclRecv(out + j * bytes, each, type, peer, over, g.stream()))) break;
       }
-      return n.ncclGroupEnd();
+      int const ended = n.ncclGroupEnd();  // also of one that failed: else it would take all later calls, aborts too
+      check(wrong, "ncclSend or ncclRecv");
+      return ended;
     });
   }
 
