@@ -70,7 +70,7 @@ TEST_CASE("more ranks than devices on a machine are refused") {
   mt::job const job(MPI_COMM_WORLD);
   CHECK(said(job) == "meshtensor R77: this machine runs " + std::to_string(ranks::count()) +
                          " ranks, but the PJRT plugin '" MESHTENSOR_WRAPPED_PLUGIN
-                         "' may use 1 devices here: start one rank for each device");
+                         "' may use 1 device here: start one rank for each device");
 }
 
 TEST_CASE("a plugin that does not join processes is refused") {

@@ -34,8 +34,8 @@ inline std::optional<int> visible_nvidia_gpus() {
 inline std::size_t device_of_rank(std::vector<int> const& here, int rank, std::size_t count, std::string const& owner,
                                   std::string const& advice) {
   if (here.size() > count)
-    throw error("R77",
-                {"this machine runs ", here.size(), " ranks, but ", owner, " ", count, " devices here: ", advice});
+    throw error("R77", {"this machine runs ", here.size(), " ranks, but ", owner, " ", count,
+                        count == 1 ? " device" : " devices", " here: ", advice});
   return static_cast<std::size_t>(std::find(here.begin(), here.end(), rank) - here.begin());
 }
 

@@ -34,7 +34,10 @@ TEST_CASE("ranks of a machine take its GPUs in their order") {
 TEST_CASE("more ranks than GPUs are refused, unless each is told which one it takes") {
   CHECK(said([] { gpu_of_rank({0, 1, 2}, 0, 2); }) ==
         "meshtensor R77: this machine runs 3 ranks, but mt::cuda_device has 2 devices here: start one rank for each "
-        "GPU, or let MESHTENSOR_CUDA_GPU say for each rank which one it takes, though others take it, too");
+        "GPU, or let MESHTENSOR_CUDA_GPU say for each rank which one it takes: 0 for all that share one, or that each "
+        "see "
+        "one of their own");
+  CHECK(said([] { gpu_of_rank({0, 1}, 1, 1); }).find("mt::cuda_device has 1 device here: ") != std::string::npos);
   named const first("0"), second("1");
   CHECK(gpu_of_rank({0, 1, 2}, 0, 2) == 1);
   CHECK(gpu_of_rank({0, 1, 2}, 2, 2) == 1);

@@ -31,7 +31,8 @@ inline int gpu_of_rank(std::vector<int> const& here, int rank, int count) {
   if (auto const named = named_gpu()) return *named;
   return static_cast<int>(device_of_rank(here, rank, static_cast<std::size_t>(count), "mt::cuda_device has",
                                          "start one rank for each GPU, or let MESHTENSOR_CUDA_GPU say for each rank "
-                                         "which one it takes, though others take it, too"));
+                                         "which one it takes: 0 for all that share one, or that each see one of "
+                                         "their own"));
 }
 
 /// The number of this process's GPU, and whether it is in use.
