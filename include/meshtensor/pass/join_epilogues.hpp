@@ -129,6 +129,7 @@ struct epilogue_joiner {
   constexpr void write_chain(node_id first) {
     node const& c = from.nodes[first];
     node const& last = from.nodes[last_of[first] - 1];
+    value const& z = from.result_value(last);
     builder& b = w.b;
     w.enter(last);
     region_id const around = b.region, old = c.region;
@@ -140,14 +141,16 @@ struct epilogue_joiner {
       value const& like = from.values[v];
       b.region = body, given.add(w[v]);
       value_id const made = b.add_argument(like, like.dims);
-      w.m.values[made].layout = like.layout, w.m.values[made].origin = like.origin;
+      placement at = like.layout;
+      for (int a = 0; a < max_axes; ++a)  // whole behind sums over one processor
+        if (!z.layout.is_partial(a)) at.set_part(a, reduction::none);
+      w.m.values[made].layout = at, w.m.values[made].origin = like.origin;
       set_place(w.m.nodes[w.m.values[made].node], arguments.count);
       arguments.add(made);
       return made;
     };
     value_id const multiplied[] = {argument(from.operand(c, 0)), argument(from.operand(c, 1))};
     w.entered[old] = static_cast<id>(body + 1);
-    value const& z = from.result_value(last);
     auto const copy = [&](node const& n, ids operands) {  // placed as it is behind sums over one processor
       w.copy(n, operands);
       w.m.values[w[from.result(n)]].layout = z.layout;

@@ -9,9 +9,11 @@
 #include <string>
 
 #include "meshtensor/emit/print.hpp"
+#include "meshtensor/op/conv.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
+#include "meshtensor/pass/join_epilogues.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/simplify.hpp"
@@ -26,13 +28,37 @@ namespace {
 mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 3).add("model", 2);
 
 template <class Program>
-std::unique_ptr<mt::module> partitioned(mt::name const& over_data, mt::name const& over_model) {
+std::unique_ptr<mt::module> partitioned(mt::name const& over_data, mt::name const& over_model,
+                                        mt::mesh_shape const& on = mesh) {
   auto const d = made([] { return mt::differentiate(traced<Program>); });
   auto const s = made([&] { return mt::simplify(*d); });
   mt::layout_rules rules{};
   rules.shard(over_data, {"data"}).shard(over_model, {"model"});
-  return made([&] { return mt::partition(*s, mesh, rules); });
+  return made([&] { return mt::partition(*s, on, rules); });
 }
+
+mt::mesh_shape const on_one = mt::mesh_shape{}.add("data", 3).add("model", 1);
+
+inline constexpr struct rows : mt::dim<"rows", 6> {} rows;
+inline constexpr struct over : mt::dim<"over", 3> {} over;
+
+struct added_products {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, in), z = s.input("z", mt::f32, batch, in);
+    auto const y = einsum(x, s.parameter("w", in, hidden), mt::to(batch, hidden)) +
+                   einsum(z, s.parameter("v", in, hidden), mt::to(batch, hidden));
+    s.output("y", tanh(y));
+  }
+};
+struct added_convolutions {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, rows, in), z = s.input("z", mt::f32, batch, rows, in);
+    auto const over_rows = mt::window(rows, rows, over, {.padding = mt::same_padding});
+    auto const y = conv(x, s.parameter("w", over, in, hidden), mt::to(batch, rows, hidden), over_rows) +
+                   conv(z, s.parameter("v", over, in, hidden), mt::to(batch, rows, hidden), over_rows);
+    s.output("y", mt::relu(y));
+  }
+};
 
 std::string found(mt::module const& m) { return std::string(mt::verify_layout(m).view()); }
 
@@ -83,6 +109,27 @@ TEST_CASE_TEMPLATE("partition and what follows it give placements that fit", P, 
       }
     }
   CHECK(checked >= 15);
+}
+
+TEST_CASE("partial products and what is added to them may be joined") {
+  int composites = 0, partial = 0;
+  for (auto const& [epilogues, after] :
+       {std::pair{mt::epilogues::of_products, partitioned<added_products>("batch", "in")},
+        std::pair{mt::epilogues::of_products, partitioned<added_products>("batch", "in", on_one)},
+        std::pair{mt::epilogues::of_convolutions, partitioned<added_convolutions>("batch", "in")},
+        std::pair{mt::epilogues::of_convolutions, partitioned<added_convolutions>("batch", "in", on_one)}}) {
+    REQUIRE(after->report.empty());
+    auto const joined = made([&, from = after.get(), how = epilogues] { return mt::join_epilogues(*from, how); });
+    CAPTURE(mt::text_of(*joined));
+    CHECK(mt::verify(*joined).view() == "");
+    CHECK(found(*joined) == "");
+    for (int i = 0; i < joined->node_count; ++i) {
+      if (joined->nodes[i].kind != mt::primitive::composite) continue;
+      ++composites, partial += joined->operand_value(joined->nodes[i], 2).layout.has_partial();
+    }
+  }
+  CHECK(composites == 4);
+  CHECK(partial == 4);
 }
 
 TEST_CASE("damaged placements are found, with the node and the line") {

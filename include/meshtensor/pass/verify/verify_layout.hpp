@@ -7,6 +7,7 @@
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/fuse/epilogue.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -260,9 +261,17 @@ struct layout_verifier {
     return number != nullptr && *number == 0;
   }
 
+  // Over an axis of one processor the argument of a joined chain may be whole where the operand is partial.
+  constexpr bool is_joined_at(placement const& outer, placement inner) const {
+    for (int a = 0; a < m.axis_count; ++a)
+      if (is_whole_on_one(inner, a)) inner.set_part(a, outer.part(a));
+    return inner == outer;
+  }
+
   constexpr char const* check_owner(node const& n) const {
     bool const repeats = n.kind == primitive::repeat, whiles = n.kind == primitive::while_loop;
     loop const l = loop::of(n);
+    bool const joined = epilogue_form_of(m, n).found;  // what it adds to a partial product is partial, too
     int const carries = repeats ? l.carries : whiles ? while_attributes::of(n).carries : 0;
     for (int k = 0; k < n.regions.count; ++k) {
       if (k > 0 && n.kind == primitive::composite) break;
@@ -270,9 +279,11 @@ struct layout_verifier {
       for (int i = 0; i < g.arguments.count; ++i) {
         value_id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
         bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
-        if (stacked ? !stacks(at(outer), at(inner), false) : !(at(outer) == at(inner)))
+        if (stacked  ? !stacks(at(outer), at(inner), false)
+            : joined ? !is_joined_at(at(outer), at(inner))
+                     : !(at(outer) == at(inner)))
           return "an argument's placement differs from its operand's";
-        if (at(outer).has_partial() && n.kind != primitive::kernel && !(i < carries && is_zero(outer)))
+        if (at(outer).has_partial() && n.kind != primitive::kernel && !joined && !(i < carries && is_zero(outer)))
           return "an operand of a region is partial";
       }
       if (whiles && k == 0) continue;
