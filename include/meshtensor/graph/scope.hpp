@@ -149,6 +149,14 @@ class trace_scope {
   constexpr void output(H const&, Args const&...) const {
     static_assert(is_valid<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
   }
+  /// Rejects what is no tensor.
+  template <class N>
+  requires(!handle<N>)
+  constexpr void output(named_here const&, N const&) const {
+    static_assert(is_valid<detail::wrong<"T10 an output is a tensor: a number becomes one beside a tensor, "
+                                         "sum(x) * 0 + rate",
+                                         N>>);
+  }
 
   /// Makes a tensor visible from outside, in loops too: each step returns it under its path and this name,
   /// `layers/hidden`; from a loop it returns all iterations, stacked along the loop's dim.
@@ -176,6 +184,23 @@ class trace_scope {
     number_id const row = b_->add_named_number(label.label, unless_set);
     b_->site = here;
     return meshtensor::number::of_row(b_, row);
+  }
+  /// Rejects a call without the name first, or without a value.
+  template <class A, class... B>
+  requires(std::is_arithmetic_v<A>)
+  constexpr meshtensor::number number(A, B const&...) const {
+    static_assert(is_valid<detail::wrong<"T10 a number is declared by its name first, then the value that it has "
+                                         "until it is set: s.number(\"rate\", 0.1)",
+                                         A>>);
+    return step();
+  }
+  template <class... None>
+  requires(sizeof...(None) == 0)
+  constexpr meshtensor::number number(named_here const&, None const&...) const {
+    static_assert(is_valid<detail::wrong<"T10 a number is declared with the value that it has until it is set: "
+                                         "s.number(\"rate\", 0.1)",
+                                         None...>>);
+    return step();
   }
   /// The number of steps of this program that are complete.
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }

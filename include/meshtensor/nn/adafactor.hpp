@@ -87,8 +87,8 @@ struct adafactor {
   number least_scale = 1e-3;  // the least scale, used for a parameter that is zero
   number clip_norm = {};
 
-  template <scope S, class What, class P = detail::all_parameters>
-  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+  template <class S, class What = detail::no_loss, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what = {}, P const& parameters = {}, line const& where = {}) const {
     detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>

@@ -65,8 +65,8 @@ struct adam {
   number epsilon = 1e-8;
   number clip_norm = {};
 
-  template <scope S, class What, class P = detail::all_parameters>
-  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+  template <class S, class What = detail::no_loss, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what = {}, P const& parameters = {}, line const& where = {}) const {
     detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
@@ -89,8 +89,8 @@ struct adamw {
   number clip_norm = {};
   nn::decayed decayed = nn::decayed::all;
 
-  template <scope S, class What, class P = detail::all_parameters>
-  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+  template <class S, class What = detail::no_loss, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what = {}, P const& parameters = {}, line const& where = {}) const {
     detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>

@@ -48,15 +48,27 @@ constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head
   return shown<Causal>(all, meshtensor::detail::least_finite_like<Q>, length, memory, visible...);
 }
 
+/// Whether queries and keys count their positions by two dims.
+template <class Length, class Memory>
+constexpr bool are_two_dims() {
+  if constexpr (std::is_same_v<Length, Memory>)
+    static_assert(is_valid<meshtensor::detail::wrong<
+                      "T10 attention takes two dims of positions, of the queries and of the keys: declare a second one "
+                      "of the same extent, mt::dim<\"memory\", length + 0>",
+                      Length, Memory>>);
+  return !std::is_same_v<Length, Memory>;
+}
+
 template <class Q, class K, class V, class Length, class Memory, class Head>
-concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> && has_dim<K, Head> &&
-                  has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
+concept attends = !std::is_same_v<Length, Memory> && has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> &&
+                  has_dim<K, Head> && has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
 
 /// The mean of the values, and the logarithm of the sum of their weights, which has a gradient only if `BySum`.
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head,
           handle... Visible>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
                       Visible const&... visible) {
+  are_two_dims<Length, Memory>();
   if constexpr (!(has_dim<Q, Length> && has_dim<Q, Head>))
     static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the queries lack a dim", Q, Length, Head>>);
   if constexpr (!(has_dim<K, Memory> && has_dim<K, Head>))
@@ -145,7 +157,8 @@ struct self_attention_body {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
       static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
                                                        decltype(model)>>);
-    if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
+    if constexpr (are_two_dims<decltype(length), decltype(memory)>() && has_dim<X, decltype(length)> &&
+                  has_dim<X, decltype(model)>) {
       return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, visible...);
     } else {
       return x;

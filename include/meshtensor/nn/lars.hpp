@@ -53,8 +53,8 @@ struct lars {
   number trust = 1e-3;
   number clip_norm = {};
 
-  template <scope S, class What, class P = detail::all_parameters>
-  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+  template <class S, class What = detail::no_loss, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what = {}, P const& parameters = {}, line const& where = {}) const {
     detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>

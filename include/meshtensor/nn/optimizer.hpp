@@ -29,6 +29,9 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   return most / maximum(sqrt(tensor<T>(&b, total)), most);
 }
 
+/// Stands for a loss that was not given.
+struct no_loss {};
+
 /// Stands for the scope of the parameters: all of them.
 struct all_parameters {
   constexpr path_id path() const { return no_id; }
@@ -84,10 +87,9 @@ constexpr number this_update(S const& s, any_tensor<T> const& p) {
   return row(s, s.updates(s.path_for(p)) + 1);
 }
 
-/// The common part of all optimizers: gradients, clipped if a limit is given, and one update for each parameter.
-template <class How, scope S, class What, class P>
-constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
-  constexpr dtype T = meshtensor::detail::parameters_of<S>::value;
+/// Gradients, clipped if a limit is given, and one update for each parameter.
+template <dtype T, class How, scope S, class What, class P>
+constexpr void update(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
   if constexpr (!requires { parameters.path(); }) {
     static_assert(
         is_valid<meshtensor::detail::wrong<
@@ -105,6 +107,19 @@ constexpr void minimize(How const& how, S const& s, What const& what, P const& p
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
       s.counted_update(p, step(s, p, clipped), s.path_for(p));
     }
+  }
+}
+
+/// The common part of all optimizers.
+template <class How, class S, class What, class P>
+constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
+  if constexpr (!scope<S> || std::is_same_v<What, no_loss>) {
+    static_assert(is_valid<meshtensor::detail::wrong<
+                      "T10 minimize takes a scope for the optimizer's state, then the loss: minimize(s / "
+                      "\"optimizer\", loss)",
+                      S>>);
+  } else {
+    update<meshtensor::detail::parameters_of<S>::value>(how, s, what, parameters, where);
   }
 }
 

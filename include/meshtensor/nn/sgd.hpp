@@ -66,8 +66,8 @@ struct sgd {
   number weight_decay = {};
   nn::decayed decayed = nn::decayed::all;
 
-  template <scope S, class What, class P = detail::all_parameters>
-  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+  template <class S, class What = detail::no_loss, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what = {}, P const& parameters = {}, line const& where = {}) const {
     detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
@@ -90,8 +90,8 @@ struct momentum {
   number weight_decay = {};  // as that of `sgd`
   nn::decayed decayed = nn::decayed::all;
 
-  template <scope S, class What, class P = detail::all_parameters>
-  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+  template <class S, class What = detail::no_loss, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what = {}, P const& parameters = {}, line const& where = {}) const {
     detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>

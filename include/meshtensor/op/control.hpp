@@ -184,6 +184,24 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
 
+/// Rejects a call without a scope first, or whose iterations no dim counts.
+template <class S, class D, class... A>
+requires(!(scope<S> && dim_type<D>))
+constexpr auto repeat(S const&, D const&, A const&... a) {
+  static_assert(is_valid<detail::wrong<"T10 a loop takes a scope, the dim that counts its iterations, then tensors and "
+                                       "its body: repeat(s / \"layers\", layers, x, body)",
+                                       S, D>>);
+  return std::get<0>(std::tuple(a...));
+}
+template <class S, class D, class... A>
+requires(!(scope<S> && dim_type<D>))
+constexpr auto scan(S const&, D const&, A const&... a) {
+  static_assert(is_valid<detail::wrong<"T10 a loop takes a scope, the dim that counts its iterations, then tensors and "
+                                       "its body: scan(s / \"time\", time, start, sequence, body)",
+                                       S, D>>);
+  return std::tuple(a...);
+}
+
 /// Runs one of two branches, chosen by a bool without dims: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…}, [&](auto
 /// scope) {…})`. Both return the same dims and dtypes.
 template <scope S, handle P, class Then, class Otherwise>

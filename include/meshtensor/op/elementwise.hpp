@@ -374,4 +374,24 @@ constexpr auto cast(H const& x, line const& where = {}) {
   return detail::wrap<To, typename H::dim_list>(r.b, cast(r.b, x.id, To));
 }
 
+/// Rejects a type of C++ in the place of a dtype.
+template <class To, handle H>
+constexpr auto cast(H const& x) {
+  static_assert(is_valid<detail::wrong<"T10 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)", H>>);
+  return x;
+}
+/// Rejects the name that C++ has for power.
+template <class A, class B>
+requires(handle<A> || handle<B>)
+constexpr auto pow(A const& a, B const& b) {
+  static_assert(is_valid<detail::wrong<"T10 a power is power(x, 2)", A, B>>);
+  return detail::first_handle(a, b);
+}
+/// Rejects the name that other libraries have for select.
+template <handle C, class... A>
+constexpr auto where(C const& c, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 a choice for each element is select(condition, a, b)", C, A...>>);
+  return c;
+}
+
 }  // namespace meshtensor

@@ -110,4 +110,30 @@ constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& proba
   return uniform(s, f32, result) < probability;
 }
 
+/// Rejects a call without a scope, or with dims that are not in `to`.
+template <dtype T, class... A>
+constexpr void uniform(dtype_constant<T>, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 random numbers take a scope first, which makes them differ from others: "
+                                       "uniform(s / \"noise\", mt::f32, mt::to(batch))",
+                                       A...>>);
+}
+template <dtype T, class... A>
+constexpr void normal(dtype_constant<T>, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 random numbers take a scope first, which makes them differ from others: "
+                                       "normal(s / \"noise\", mt::f32, mt::to(batch))",
+                                       A...>>);
+}
+template <scope S, dtype T, dim_type... D>
+constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, D...) {
+  static_assert(
+      is_valid<detail::wrong<"T10 the dims of random numbers are in to: uniform(s, mt::f32, mt::to(batch))", D...>>);
+  return {&s.recorder(), value_id{}};
+}
+template <scope S, dtype T, dim_type... D>
+constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, D...) {
+  static_assert(
+      is_valid<detail::wrong<"T10 the dims of random numbers are in to: normal(s, mt::f32, mt::to(batch))", D...>>);
+  return {&s.recorder(), value_id{}};
+}
+
 }  // namespace meshtensor

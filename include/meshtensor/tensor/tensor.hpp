@@ -134,6 +134,13 @@ struct arithmetic {
   }
 };
 
+/// Stands for an iterator over a tensor, of which there is none.
+struct no_iterator {
+  constexpr bool operator!=(no_iterator const&) const { return false; }
+  constexpr no_iterator& operator++() { return *this; }
+  constexpr no_iterator operator*() const { return {}; }
+};
+
 /// Members that tensors of other libraries have: each is an error that names the replacement (tensor/wrong.hpp).
 struct unlike_arrays {
   template <std::same_as<bool> B>
@@ -198,6 +205,10 @@ struct unlike_arrays {
   constexpr auto requires_grad_(A const&...) const;
   template <class... A>
   constexpr auto detach(A const&...) const;
+  template <class A = unlike_arrays>
+  constexpr no_iterator begin() const;
+  template <class A = unlike_arrays>
+  constexpr no_iterator end() const;
   template <class A>
   constexpr auto operator[](A const&) const;
   template <class A>

@@ -156,6 +156,8 @@ inline constexpr literal has_no_value =
 inline constexpr literal has_no_tape =
     "T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "
     "\"optimizer\", loss); stop_gradient(x) ends them";
+inline constexpr literal has_no_rows =
+    "T10 a tensor has no elements to loop over: operations take all of them, mt::scan goes along a dim";
 inline constexpr literal is_not_indexed =
     "T10 elements are not indexed: slice(x, dim, part, first) takes a part, gather(x, index, dim) "
     "the rows of an index";
@@ -281,6 +283,16 @@ constexpr auto unlike_arrays::requires_grad_(A const&...) const {
 template <class... A>
 constexpr auto unlike_arrays::detach(A const&...) const {
   return detail::refused<detail::has_no_tape, A...>();
+}
+template <class A>
+constexpr no_iterator unlike_arrays::begin() const {
+  detail::refused<detail::has_no_rows, A>();
+  return {};
+}
+template <class A>
+constexpr no_iterator unlike_arrays::end() const {
+  detail::refused<detail::has_no_rows, A>();
+  return {};
 }
 template <class A>
 constexpr auto unlike_arrays::operator[](A const&) const {
