@@ -138,14 +138,29 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
   return form;
 }
 
-/// The largest count or displacement of the calls, in elements: MPI's have 32 bits. Messages that go one by one count
-/// the elements of the block at most.
+/// The largest count or displacement of the calls on any member, in elements: MPI's have 32 bits. Messages that go one
+/// by one have counts alone. Member 0 has the largest parts.
 constexpr std::int64_t largest_count(collective_call const& call, int count, mpi_algorithm const& form) {
-  std::int64_t const n = elements_of(call);
-  if (form.counts_bytes == 0) return form.first == mpi_function::ialltoall ? n / count : n;
-  if (call.kind == collective::move) return n;
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
-  return std::max({n, elements_of(result_of(call, count, 0)), form.received_bytes / size});
+  if (call.kind == collective::move) return elements_of(call);
+  std::int64_t const n = elements_of(of_member(call, count, 0));
+  int const last = count - 1;
+  auto const given = [&](int j) { return taken(call, count, 0, j).bytes / size; };
+  auto const got = [&](int j) { return placed(call, count, j, 0).bytes / size; };
+  auto const all_got = [&] { return elements_of(result_of(call, count, 0)); };
+  switch (form.first) {
+    case mpi_function::none: return 0;
+    case mpi_function::ialltoall:
+      return form.second == mpi_function::igatherv ? part_of(n, count, last).begin : n / count;
+    case mpi_function::ireduce_scatter_block: return n / count;
+    case mpi_function::ireduce_scatter: return given(0);
+    case mpi_function::ialltoallv:
+      if (form.second != mpi_function::none) return part_of(n, count, 0).count * last;
+      return std::max({given(0), n - given(last), joins(call.kind) ? all_got() - got(last) : given(0) * last});
+    case mpi_function::iallgatherv: return std::max(n, all_got() - got(last));
+    case mpi_function::isend_irecv: return splits(call.kind) ? given(0) : n;
+    default: return n;
+  }
 }
 
 }  // namespace comm

@@ -233,3 +233,70 @@ TEST_CASE("ranks and places in words") {
   call.file = "an agreement", call.line = 0;
   CHECK(located(call) == plain + " (an agreement)");
 }
+
+TEST_CASE("the largest count of a call of MPI is that of its messages and displacements") {
+  using namespace mt::comm;
+  int compared = 0, by_function[12] = {};
+  for (collective const kind : {collective::all_reduce, collective::reduce_scatter, collective::reduce,
+                                collective::all_gather, collective::all_to_all})
+    for (mt::reductions const made : {mt::reductions::ordered, mt::reductions::native})
+      for (int const count : {2, 3, 5})
+        for (std::int64_t const rows : {1, 3, 7, 12, 20, 1000})
+          for (std::int64_t const columns : {1, 5, 12, 30}) {
+            auto call = block(kind, mt::splits(kind) ? 1 : -1, mt::joins(kind) ? 0 : -1);
+            if (mt::joins(kind)) call.joined = rows;
+            call.extent[0] = rows, call.extent[1] = columns;
+            call = mt::of_member(call, count, 0);
+            auto const form = mpi_algorithm_of(call, count, made);
+            std::int64_t const n = elements_of(call);
+            std::int64_t largest = 0;
+            auto const see = [&](std::int64_t x) { largest = std::max(largest, x); };
+            // What members give each other, and where it lies in what is sent and received.
+            auto const parts = [&](bool places) {
+              for (int i = 0; i < count; ++i) {
+                std::int64_t sent = 0, received = 0;
+                for (int j = 0; j < count; ++j) {
+                  bool const by_parts = form.second != mpi_function::none, to_root = kind == collective::reduce;
+                  std::int64_t const to = by_parts  ? mt::part_of(n, count, j).count
+                                          : to_root ? (j == 0 ? n : 0)
+                                                    : taken(call, count, i, j).bytes / 4;
+                  std::int64_t const from = by_parts          ? mt::part_of(n, count, i).count
+                                            : to_root         ? (i == 0 ? n : 0)
+                                            : mt::joins(kind) ? placed(call, count, j, i).bytes / 4
+                                                              : taken(call, count, j, i).bytes / 4;
+                  see(to), see(from);
+                  if (places) see(received);
+                  if (places && kind != collective::all_gather) see(sent);
+                  sent += to, received += from;
+                }
+              }
+            };
+            using enum mpi_function;
+            switch (form.first) {
+              case none: break;
+              case isend_irecv: parts(false); break;
+              case ialltoallv:
+              case iallgatherv: parts(true); break;
+              case ialltoall:
+              case ireduce_scatter_block: see(n / count); break;
+              case ireduce_scatter: see(taken(call, count, 0, 0).bytes / 4); break;
+              default: see(n);
+            }
+            if (form.second == igatherv || form.second == iallgatherv)
+              for (int j = 0; j < count; ++j) see(mt::part_of(n, count, j).begin), see(mt::part_of(n, count, j).count);
+            CAPTURE(text_of(call));
+            CAPTURE(count);
+            CHECK(largest_count(call, count, form) == largest);
+            ++compared, ++by_function[static_cast<int>(form.first)];
+          }
+  CHECK(compared == 5 * 2 * 3 * 6 * 4);
+  for (mpi_function const f : {mpi_function::iallgather, mpi_function::iallgatherv, mpi_function::ialltoall,
+                               mpi_function::ialltoallv, mpi_function::iallreduce, mpi_function::ireduce_scatter_block,
+                               mpi_function::ireduce_scatter, mpi_function::isend_irecv, mpi_function::steps})
+    CHECK_MESSAGE(by_function[static_cast<int>(f)] > 0, static_cast<int>(f));
+  // A reduce of as many elements as MPI counts.
+  auto greatest = block(collective::reduce);
+  greatest.extent[0] = std::numeric_limits<int>::max(), greatest.extent[1] = 1;
+  CHECK(largest_count(greatest, 3, mpi_algorithm_of(greatest, 3, mt::reductions::ordered)) <=
+        std::numeric_limits<int>::max());
+}

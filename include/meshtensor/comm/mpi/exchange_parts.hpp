@@ -30,20 +30,25 @@ inline void count_parts(mpi_pending const& f, int* counts) {
   }
 }
 
-/// The messages of an ialltoallv, one by one, as `counts` says.
+/// The messages of an ialltoallv, one by one, as many elements as `counts` says. All together may be more than an int
+/// counts.
 inline void send_parts(mpi_requests& requests, mpi_pending& f, std::byte const* from, std::byte* to) {
   int const* const counts = reinterpret_cast<int const*>(f.counts);
   std::int64_t const size = f.element_bytes();
-  auto const at = [&](int table, int j) { return counts[table * f.count + j]; };
   MPI_Datatype const type = moved(f.call.type);
-  for (int j = 0; j < f.count; ++j)
-    if (j != f.index && at(2, j) != 0)
-      must(MPI_Irecv(to + at(3, j) * size, at(2, j), type, j, 0, f.over->first, requests.post(f)), "MPI_Irecv");
-  for (int j = 0; j < f.count; ++j)
-    if (j != f.index && at(0, j) != 0)
-      must(MPI_Isend(from + at(1, j) * size, at(0, j), type, j, 0, f.over->first, requests.post(f)), "MPI_Isend");
-  if (int const n = at(0, f.index); n != 0)
-    std::memcpy(to + at(3, f.index) * size, from + at(1, f.index) * size, static_cast<std::size_t>(n * size));
+  std::byte* mine = to;
+  for (int j = 0; j < f.count; ++j) {
+    int const n = counts[2 * f.count + j];
+    if (j == f.index) mine = to;
+    else if (n != 0) must(MPI_Irecv(to, n, type, j, 0, f.over->first, requests.post(f)), "MPI_Irecv");
+    to += n * size;
+  }
+  for (int j = 0; j < f.count; ++j) {
+    int const n = counts[j];
+    if (n != 0 && j == f.index) std::memcpy(mine, from, static_cast<std::size_t>(n * size));
+    else if (n != 0) must(MPI_Isend(from, n, type, j, 0, f.over->first, requests.post(f)), "MPI_Isend");
+    from += n * size;
+  }
 }
 
 }  // namespace meshtensor::comm
