@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "meshtensor/array/element_buffer.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/resident.hpp"
 #include "meshtensor/tensor/shape.hpp"
 #include "meshtensor/tensor/view.hpp"
 
@@ -281,6 +283,12 @@ inline std::string text_of(std::span<dim_extent const> dims) {
   std::string t = "[";
   for (dim_extent const& d : dims) t += (t.size() == 1 ? "" : ", ") + d.label.text() + "=" + std::to_string(d.extent);
   return t + "]";
+}
+[[noreturn]] inline void refuse_array(std::int64_t elements, std::size_t bytes_of_one) {
+  throw error("M10", {"an array of ", elements, " elements has ", elements * static_cast<std::int64_t>(bytes_of_one),
+                      " bytes, but the system has ", available_bytes(),
+                      " left: make it smaller, or have each rank hold "
+                      "its part alone, as feed_local and local() do"});
 }
 
 }  // namespace meshtensor::detail

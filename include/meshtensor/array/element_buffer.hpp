@@ -5,19 +5,28 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace meshtensor::detail {
+
+/// errors  M10 the system has no memory for an array
+[[noreturn]] void refuse_array(std::int64_t elements, std::size_t bytes_of_one);
 
 template <class T>
 class element_buffer {
  public:
   element_buffer() = default;
   /// Zeros.
+  ///
+  /// errors  M10 the system cannot provide them
   explicit element_buffer(std::int64_t size)
-      : size_(size), elements_(std::make_unique<T[]>(static_cast<std::size_t>(size))) {}
+      : size_(size), elements_(new (std::nothrow) T[static_cast<std::size_t>(size)]()) {
+    if (elements_ == nullptr) refuse_array(size, sizeof(T));
+  }
   element_buffer(element_buffer const& other)
-      : size_(other.size_), elements_(std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(other.size_))) {
+      : size_(other.size_), elements_(new (std::nothrow) T[static_cast<std::size_t>(other.size_)]) {
+    if (elements_ == nullptr) refuse_array(size_, sizeof(T));
     std::copy_n(other.data(), size_, data());
   }
   element_buffer(element_buffer&& other) noexcept
