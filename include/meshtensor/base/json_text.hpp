@@ -5,11 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "meshtensor/base/utf8.hpp"
+namespace meshtensor {
 
-namespace meshtensor::io {
-
-/// Quotes text, which must be UTF-8.
+/// Quotes text in UTF-8 as JSON.
 inline std::string json_text(std::string_view text) {
   std::string all = "\"";
   for (char const c : text) {
@@ -22,4 +20,4 @@ inline std::string json_text(std::string_view text) {
   return all + "\"";
 }
 
-}  // namespace meshtensor::io
+}  // namespace meshtensor

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/json_text.hpp"
 #include "meshtensor/inspect/profile.hpp"
 #include "meshtensor/job/agree.hpp"
 
@@ -40,15 +41,6 @@ std::vector<double> spans_of_all(job_runner& j, std::vector<int> const& ranks,
   return all_numbers(j, mine);
 }
 
-inline std::string quoted_json(std::string const& text) {
-  std::string r = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') r += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) r += c;
-  }
-  return r + "\"";
-}
-
 /// Spans as four numbers each: rank, node, begin, end.
 template <class = lazy>
 std::string text_of_spans(module const& graph, std::vector<double> const& all) {
@@ -63,9 +55,9 @@ std::string text_of_spans(module const& graph, std::vector<double> const& all) {
     node const& n = graph.nodes[static_cast<int>(all[i + 1])];
     std::snprintf(numbers, sizeof numbers, "\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
                   static_cast<int>(all[i]), (all[i + 2] - first) * 1e-3, (all[i + 3] - all[i + 2]) * 1e-3);
-    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + quoted_json(words.doing(n)) +
-            ", \"cat\": " + quoted_json(text_of(n.kind)) + ", " + numbers +
-            ", \"args\": {\"from\": " + quoted_json(words.origin(n)) + "}}";
+    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + json_text(words.doing(n)) +
+            ", \"cat\": " + json_text(text_of(n.kind)) + ", " + numbers +
+            ", \"args\": {\"from\": " + json_text(words.origin(n)) + "}}";
   }
   return text + "\n]}\n";
 }

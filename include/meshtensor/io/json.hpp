@@ -15,7 +15,8 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/function_ref.hpp"
-#include "meshtensor/io/json_text.hpp"
+#include "meshtensor/base/json_text.hpp"
+#include "meshtensor/base/utf8.hpp"
 
 namespace meshtensor::io {
 

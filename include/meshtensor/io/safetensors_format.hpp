@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/io/json_text.hpp"
+#include "meshtensor/base/json_text.hpp"
+#include "meshtensor/base/utf8.hpp"
 #include "meshtensor/io/storage.hpp"
 
 namespace meshtensor::io {

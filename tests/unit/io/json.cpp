@@ -57,7 +57,7 @@ TEST_CASE("texts") {
 
 TEST_CASE("a text is quoted so that it is read as it was") {
   for (std::string const text : {"", "plain", "a\"b\\c/d", "ä€😀", "\n\t\x01\x1f\x7f"})
-    CHECK(text_in(mt::io::json_text(text)) == text);
+    CHECK(text_in(mt::json_text(text)) == text);
 }
 
 TEST_CASE("numbers") {
