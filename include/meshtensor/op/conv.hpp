@@ -225,15 +225,20 @@ struct conv_rule {
     }
     return r;
   }
-  /// Calls term(first, second) for each combination of the terms of `count` windows, the last one's innermost.
-  template <class Term>
-  static void each_term(meeting_run const* runs, int count, std::int64_t first, std::int64_t second, Term term) {
-    if (count == 0) return term(first, second);
-    first += runs->first, second += runs->second;
-    for (std::int64_t i = 0; i < runs->count; ++i, first += runs->first_step, second += runs->second_step) {
-      if (count == 1) term(first, second);
-      else each_term(runs + 1, count - 1, first, second, term);
+  /// `sum` and a product for each combination of the terms of `count` windows, the last one's innermost.
+  template <class E>
+  static sum_t<E> add_terms(meeting_run const* runs, int count, E const* x, E const* z, sum_t<E> sum) {
+    if (count == 0) return sum + static_cast<sum_t<E>>(*x) * static_cast<sum_t<E>>(*z);
+    meeting_run const r = *runs;
+    x += r.first, z += r.second;
+    if (count == 1) {
+      for (std::int64_t i = 0; i < r.count; ++i)
+        sum += static_cast<sum_t<E>>(x[i * r.first_step]) * static_cast<sum_t<E>>(z[i * r.second_step]);
+      return sum;
     }
+    for (std::int64_t i = 0; i < r.count; ++i)
+      sum = add_terms(runs + 1, count - 1, x + i * r.first_step, z + i * r.second_step, sum);
+    return sum;
   }
 
   template <class E>
@@ -255,22 +260,28 @@ struct conv_rule {
         if (!known) dims[w.count] = e.operands[o].dim[i], w.extent[w.count++] = e.operands[o].extent[i];
       }
     for (int o = 0; o < 2; ++o) w.bind(o, e.operands[o], dims);
-    std::int64_t inner = 1, outer = 1;
+    std::int64_t inner = 1, outer = 1, run = 1, step[2] = {};
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
-    if (inner == 0) w.count = kept;  // sums of no terms
+    if (inner == 0) w.count = kept;      // sums of no terms
+    if (inner != 0 && w.count > kept) {  // along the last summed dim without the walk
+      run = w.extent[--w.count], inner /= run;
+      for (int i = 0; i < 2; ++i) step[i] = w.stride[i][w.count];
+    }
     auto const *const x = e.operands[0].as<E>(), *const z = e.operands[1].as<E>();
     meeting_run runs[max_windows_of_one] = {};
     for (std::int64_t o = 0; o < outer; ++o) {
       sum_t<E> sum = 0;
       std::int64_t where = 0;
       for (int i = 0; i < kept; ++i) where += w.index[i] * y.stride[i];
-      for (int k = 0; k < p.count; ++k)
+      bool meet = true;
+      for (int k = 0; k < p.count; ++k) {
         runs[k] =
             run_of(p.direction, p.windows[k], w.index[p.windows[k].position[p.roles[2]]], p.windows[k].extent[free]);
+        meet = meet && runs[k].count > 0;
+      }
       for (std::int64_t k = 0; k < inner; ++k, w.next())
-        each_term(runs, p.count, w.offset[0], w.offset[1], [&](std::int64_t first, std::int64_t second) {
-          sum += static_cast<sum_t<E>>(x[first]) * static_cast<sum_t<E>>(z[second]);
-        });
+        for (std::int64_t r = 0; meet && r < run; ++r)
+          sum = add_terms(runs, p.count, x + w.offset[0] + r * step[0], z + w.offset[1] + r * step[1], sum);
       if (inner == 0) w.next();
       y.as<E>()[where] = static_cast<E>(sum);
     }

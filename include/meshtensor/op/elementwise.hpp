@@ -224,8 +224,18 @@ struct elementwise_rule : elementwise_inference {
     int k = 0;
     for (view const* v : views) w.bind(k++, *v, y.dim);
     if (w.empty()) return;
-    do f(w.offset);
-    while (w.next());
+    std::int64_t run = 1, at[N], step[N] = {};  // along the last dim without the walk
+    if (w.count > 0) {
+      run = w.extent[--w.count];
+      for (k = 0; k < N; ++k) step[k] = w.stride[k][w.count];
+    }
+    do {
+      for (k = 0; k < N; ++k) at[k] = w.offset[k];
+      for (std::int64_t r = 0; r < run; ++r) {
+        f(at);
+        for (k = 0; k < N; ++k) at[k] += step[k];
+      }
+    } while (w.next());
   }
 
   template <class E>

@@ -175,23 +175,30 @@ struct pool_rule {
     for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
     w.bind(0, y, y.dim);
     if (w.empty()) return;
+    bool const by_position = has_positions(p.step), back = leads_back(p.step);
     do {
+      std::int64_t whole = 0, whole_position = 0;  // the offsets without what windows add
+      for (int i = 0; i < y.count; ++i) {
+        if (!p.is_windowed(i)) whole += w.index[i] * x.stride[i];
+        if (by_position && !(back && p.is_windowed(i))) whole_position += w.index[i] * e.operands[1].stride[i];
+      }
       sum_t<E> sum = 0;
       E best{};
       std::int32_t found = nowhere;
+      std::int64_t place[max_windows_of_one] = {};  // of `position` in each window
       for (std::int64_t position = 0; position < p.elements; ++position) {
-        std::int64_t from = 0, position_from = 0;
+        std::int64_t from = whole, position_from = whole_position;
         bool related = true;
-        for (int i = 0; i < y.count && related; ++i) {
-          int const k = p.window_at(i);
-          std::int64_t const index = k < 0 ? w.index[i] : p.windows[k].related(w.index[i], p.element(position, k));
+        for (int k = 0; k < p.count && related; ++k) {
+          int const at = p.windows[k].at;
+          std::int64_t const index = p.windows[k].related(w.index[at], place[k]);
           related = index >= 0;
-          from += index * x.stride[i];
-          if (has_positions(p.step))
-            position_from += (leads_back(p.step) ? index : w.index[i]) * e.operands[1].stride[i];
+          from += index * x.stride[at];
+          if (by_position && back) position_from += index * e.operands[1].stride[at];
         }
+        for (int k = p.count; k-- > 0 && ++place[k] == p.windows[k].window.size;) place[k] = 0;
         if (!related) continue;
-        if (has_positions(p.step) && e.operands[1].template as<std::int32_t>()[position_from] != position) continue;
+        if (by_position && e.operands[1].template as<std::int32_t>()[position_from] != position) continue;
         E const element = x.as<E>()[from];
         if (p.step != pool_step::position) sum += static_cast<sum_t<E>>(element);
         else if (found == nowhere || is_greater<arithmetic_t<E>>(element, best))
