@@ -141,6 +141,17 @@ struct changes_places {
   }
 };
 
+/// Two states that are given one value, which is made in the memory of one of them.
+struct gives_two_states_one_value {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto left = s.state("left", mt::f32, batch, in, mt::zeros), right = s.state("right", mt::f32, batch, in, mt::zeros);
+    s.output("left", sum(left, in)), s.output("right", sum(right, in));
+    auto next = left * 0.5 + right * 0.25 + x;
+    s.update(left, next), s.update(right, next);
+  }
+};
+
 /// States with one place written: nothing, something before, and something after needs what was there.
 template <int When>
 struct writes_a_place {
@@ -289,6 +300,19 @@ TEST_CASE("one place of a state is written where it is, unless what was there is
   CHECK(in_place<writes_named_places<false>>());
   CHECK(!in_place<writes_named_places<true>>());
   CHECK(!in_place<reverses_rows>());
+}
+
+TEST_CASE("a value of two states is made where one of them lies, and copied to the other") {
+  planned<gives_two_states_one_value> s;
+  mt::module const& m = s.low->graph;
+  int placed = 0, writes = 0;
+  for (int i = 0; i < m.node_count; ++i) {
+    if (m.nodes[i].kind != mt::primitive::write) continue;
+    ++writes, placed += s.plan().where[s.plan().root[m.operand(m.nodes[i], 0)]] == mt::place::variable;
+  }
+  CHECK(writes == 2);
+  CHECK(placed == 2);
+  s.check_steps();
 }
 
 TEST_CASE("made where it will be found, also if what the loop gives is read afterwards") {
