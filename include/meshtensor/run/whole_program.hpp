@@ -98,7 +98,10 @@ class engine<Device> {
   }
 
   static void require_no_tool(bool wanted, char const* what) {
-    if (wanted) throw error("R74", {what, " see single operations, but this device runs programs whole"});
+    if (wanted)
+      throw error("R74", {what,
+                          " see single operations, but this device runs programs whole: use them on another "
+                          "device, such as mt::default_device"});
   }
   std::array<std::byte, 8> scalar(stablehlo_port const& p, double const* numbers, std::uint64_t seed,
                                   std::uint64_t step) const {

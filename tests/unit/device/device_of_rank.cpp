@@ -4,6 +4,7 @@
 #include <stdlib.h>  // setenv
 
 #include "meshtensor/device/cuda/choose_gpu.hpp"
+#include "meshtensor/device/cuda/loaded_gpu.hpp"
 
 namespace mt = meshtensor;
 using mt::cuda::gpu_of_rank;
@@ -63,4 +64,16 @@ TEST_CASE("what is no number is refused") {
   }
   named const nothing("");
   CHECK(gpu_of_rank({0, 3}, 3, 2) == 1);
+}
+
+TEST_CASE("a library that is not there is told with what to do about it") {
+  using mt::cuda::detail::library;
+  unsetenv("MESHTENSOR_CUDA");
+  CHECK(said([] { library("NVRTC", {"libabsent.so.2", "libabsent.so"}); }) ==
+        "meshtensor R80: NVRTC was not found as libabsent.so.2, libabsent.so: install CUDA 12 or later, and set "
+        "MESHTENSOR_CUDA to the folder of its libraries");
+  setenv("MESHTENSOR_CUDA", "/absent", 1);
+  CHECK(said([] { library("NCCL", {"libabsent.so"}, "install NCCL"); }) ==
+        "meshtensor R80: NCCL was not found as /absent/libabsent.so, libabsent.so: install NCCL");
+  unsetenv("MESHTENSOR_CUDA");
 }

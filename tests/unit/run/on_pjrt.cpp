@@ -224,7 +224,8 @@ TEST_CASE("what is refused") {
   mt::store weights(job);
   mt::executable<classifier, mesh, by_batch, mt::pjrt_device> step(weights, data(has_devices(2) ? 2 : 1), model(1));
   CHECK(sentence([&] { step.check_numerics(); }) ==
-        "meshtensor R74: check_numerics and check see single operations, but this device runs programs whole");
+        "meshtensor R74: check_numerics and check see single operations, but this device runs programs whole: use them "
+        "on another device, such as mt::default_device");
   setenv("MESHTENSOR_PJRT", "", 1);
   std::string const path = std::getenv("PATH");
   for (char const* where : {"PATH", "HOME", "VIRTUAL_ENV"}) setenv(where, "/absent", 1);
@@ -236,5 +237,12 @@ TEST_CASE("what is refused") {
   CHECK(made(2).starts_with("meshtensor R70: the PJRT plugin '/absent.so' cannot be loaded: "));
   setenv("MESHTENSOR_PJRT", "libm.so.6", 1);
   CHECK(made(2) == "meshtensor R70: 'libm.so.6' is no PJRT plugin: it has no function GetPjrtApi");
+  meshtensor_test::own_folder const here;
+  std::filesystem::path const before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  std::ofstream("plugin.so") << "no library";
+  setenv("MESHTENSOR_PJRT", "plugin.so", 1);
+  CHECK(made(2).starts_with("meshtensor R70: the PJRT plugin 'plugin.so' cannot be loaded: ./plugin.so: "));
+  std::filesystem::current_path(before);
   setenv("MESHTENSOR_PJRT", plugin.c_str(), 1);
 }

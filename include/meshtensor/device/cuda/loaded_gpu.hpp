@@ -23,7 +23,9 @@ namespace detail {
 class library {
  public:
   /// errors R80 there is none
-  library(char const* what, std::initializer_list<char const*> names) : what_(what) {
+  library(char const* what, std::initializer_list<char const*> names,
+          char const* advice = "install CUDA 12 or later, and set MESHTENSOR_CUDA to the folder of its libraries")
+      : what_(what) {
     std::string tried;
     char const* const folder = std::getenv("MESHTENSOR_CUDA");
     for (bool const here : {true, false})
@@ -33,8 +35,7 @@ class library {
         if ((handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) != nullptr) return;
         tried += (tried.empty() ? "" : ", ") + path;
       }
-    throw error("R80", {what, " was not found as ", tried,
-                        ": install CUDA 12 or later, and set MESHTENSOR_CUDA to the folder of its libraries"});
+    throw error("R80", {what, " was not found as ", tried, ": ", advice});
   }
   template <class F>
   void find(F& f, char const* name) const {
@@ -349,7 +350,8 @@ class loaded_gpu final : public gpu {
     return image;
   }
   void find_functions() {
-    detail::library const d("the driver of NVIDIA GPUs", {"libcuda.so.1"});
+    detail::library const d("the driver of NVIDIA GPUs", {"libcuda.so.1"},
+                            "install it where there is such a GPU, or take another device");
     d.find(driver_.cuInit, "cuInit");
     d.find(driver_.cuDeviceGetCount, "cuDeviceGetCount");
     d.find(driver_.cuDeviceGet, "cuDeviceGet");

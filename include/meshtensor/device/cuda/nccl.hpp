@@ -56,7 +56,8 @@ inline api::nccl const& nccl_in_use() {
   if (given_nccl() != nullptr) return *given_nccl();
   static api::nccl const found = [] {
     api::nccl n{};
-    detail::library const l("NCCL", {"libnccl.so.2"});
+    detail::library const l("NCCL", {"libnccl.so.2"},
+                            "install NCCL, and set MESHTENSOR_CUDA to its folder, or unset MESHTENSOR_CUDA_NCCL");
     l.find(n.ncclGetUniqueId, "ncclGetUniqueId");
     l.find(n.ncclCommInitRankConfig, "ncclCommInitRankConfig");
     l.find(n.ncclCommGetAsyncError, "ncclCommGetAsyncError");

@@ -4,10 +4,12 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <type_traits>
 
 #include "meshtensor/base/diagnostic.hpp"
@@ -18,7 +20,8 @@ namespace meshtensor::pjrt {
 /// A loaded plugin. It is never unloaded, for it has threads of its own.
 class plugin {
  public:
-  /// The plugin of a file, loaded once.
+  /// The plugin of a file, loaded once. A name without a slash that is no file of the current folder is looked for
+  /// where the system looks for libraries.
   ///
   /// errors  R70 the file cannot be loaded, or is no plugin; R71 its version is not one that meshtensor knows
   static plugin const& of_file(std::string const& path) {
@@ -77,7 +80,9 @@ class plugin {
 
  private:
   explicit plugin(std::string const& path) : path_(path) {
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    std::error_code unknown;
+    bool const is_here = path.find('/') == path.npos && std::filesystem::exists(path, unknown);
+    void* const library = dlopen((is_here ? "./" + path : path).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw error("R70", {"the PJRT plugin '", path, "' cannot be loaded: ", dlerror()});
     auto const get = reinterpret_cast<table const* (*)()>(dlsym(library, "GetPjrtApi"));
     if (get == nullptr || (table_ = get()) == nullptr)
