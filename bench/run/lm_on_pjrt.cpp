@@ -10,7 +10,7 @@
 namespace mt = meshtensor;
 
 int main(int argc, char** argv) {
-  return lm::measure<mt::pjrt_device>(argc, argv, "lm_on_pjrt", [] {
+  return lm::measure<timed_compilation<mt::pjrt_device>>(argc, argv, "lm_on_pjrt", [] {
     return start_device(
         "pjrt", [] { return std::string(mt::pjrt::device_client::of_file(mt::pjrt::plugin_to_use()).kind(0)); });
   });

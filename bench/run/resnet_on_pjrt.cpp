@@ -11,7 +11,7 @@
 namespace mt = meshtensor;
 
 int main(int argc, char** argv) {
-  return resnet::measure<mt::pjrt_device>(argc, argv, "resnet_on_pjrt", [] {
+  return resnet::measure<timed_compilation<mt::pjrt_device>>(argc, argv, "resnet_on_pjrt", [] {
     return start_device(
         "pjrt", [] { return std::string(mt::pjrt::device_client::of_file(mt::pjrt::plugin_to_use()).kind(0)); });
   });

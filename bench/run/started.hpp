@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a device and takes the time.
+// Starts a device, compiles programs on it, and takes the time of both.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -21,3 +22,20 @@ started start_device(char const* peer, Kind const& kind) {
   std::string const name = kind();
   return {peer, name, now() - begin};
 }
+
+/// A device of whole programs, with the seconds that its last program took to be written and compiled.
+template <class Device>
+struct timed_compilation : Device {
+  static inline double seconds = 0;
+
+  struct whole_program : Device::whole_program {
+    template <class... Given>
+    explicit whole_program(Given&&... given) : whole_program(now(), std::forward<Given>(given)...) {}
+
+   private:
+    template <class... Given>
+    explicit whole_program(double begin, Given&&... given) : Device::whole_program(std::forward<Given>(given)...) {
+      seconds = now() - begin;
+    }
+  };
+};

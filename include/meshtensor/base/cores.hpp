@@ -44,6 +44,12 @@ inline int asked_threads() {
   char const* const given = std::getenv("MESHTENSOR_THREADS");
   return given == nullptr ? 0 : std::max(0, std::atoi(given));
 }
+/// The number of threads that a process may use: MESHTENSOR_THREADS, or that of the cores that the calling thread may
+/// run on; at least one.
+inline int usable_threads() {
+  int const asked = asked_threads();
+  return std::max(1, asked > 0 ? asked : static_cast<int>(usable_cores().count()));
+}
 
 /// Binds the calling thread, and threads that it starts from now on, to these cores. false: the system refuses.
 inline bool stay_on(core_set const& cores) {

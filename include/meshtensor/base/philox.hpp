@@ -37,6 +37,8 @@ struct random_key {
   std::uint64_t seed = 0;      // the run's
   std::uint64_t identity = 0;  // of the node: path and ordinal at trace
   std::uint64_t step = 0;
+
+  friend constexpr bool operator==(random_key const&, random_key const&) = default;
 };
 
 /// The random words of one tensor in one iteration of its loops. Construct it once, then ask by global index.

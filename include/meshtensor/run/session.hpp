@@ -15,6 +15,7 @@
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/background_fill.hpp"
 #include "meshtensor/run/inputs.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/recorded/steps.hpp"
@@ -121,7 +122,12 @@ class session {
   template <class PartOf>
   block assembled(value_id v, PartOf part_of) const;
 
-  void connect();
+  /// Finds the values and the memory of ports. A host's device fills new values at once, others leave it to `filling`.
+  struct nothing_to_fill {
+    nothing_to_fill(store&, background_fill::function) {}
+  };
+  using filling = std::conditional_t<keeps_values<Device>, background_fill, nothing_to_fill>;
+  void connect(filling& later);
   /// Lists, for each processor, the blocks of the store that this program reads and never writes.
   void find_unchanged();
   void make_engine(int rank, transport& t);

@@ -23,12 +23,17 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
                         " started: start as many as the mesh has, as by mpirun -n ", size,
                         ", or let mt::job::as_threads() make them"});
   ranks_ = job.held(size);
+  filling later(values, [](view const& part, initial_value const& first) {
+    if constexpr (requires { Device::fill(part, first); }) Device::fill(part, first);
+    else fill(part, first);
+  });
   within_memory(p, [&] {
     processors_.reserve(ranks_.size());
     for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
     find_memory();
     external_.resize(ranks_.size());
-    connect();
+    connect(later);
+    if constexpr (keeps_values<Device>) later.begin();
   });
   ready();
   if constexpr (requires { device_.join(*job.processes()); })
@@ -42,8 +47,10 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     engines_.resize(ranks_.size());
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
   }
-  if constexpr (keeps_values<Device>)
+  if constexpr (keeps_values<Device>) {
+    within_memory(p, [&] { later.finish(); });
     for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
+  }
 }
 
 template <class Device>
@@ -111,7 +118,7 @@ memory_use session<Device>::memory() const {
 }
 
 template <class Device>
-void session<Device>::connect() {
+void session<Device>::connect([[maybe_unused]] filling& later) {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
   dynamic_array<rank_context*> held;
   for (rank_context& p : processors_) held.push_back(&p);
@@ -126,8 +133,10 @@ void session<Device>::connect() {
     if (n.kind == primitive::read || n.kind == primitive::write) {
       stored& s = store_.provide(m_, p_.numbers, m_.variables[variable_of(n)], held,
                                  [&](view const& block, initial_value const& first) {
-                                   if constexpr (requires { device_.fill(block, first); }) device_.fill(block, first);
-                                   else if (!first.is_zero()) fill(block, first);
+                                   if constexpr (keeps_values<Device>) later.add(block, first);
+                                   else if constexpr (requires { device_.fill(block, first); })
+                                     device_.fill(block, first);
+                                   else if (!first.is_zero()) meshtensor::fill(block, first);
                                  });
       for (std::size_t k = 0; k < external_.size(); ++k) {
         std::byte*& block = external_[k].variables[variable_of(n)];

@@ -270,6 +270,8 @@ inline vec<std::uint64_t> multiply_low_halves(vec<std::uint64_t> a, vec<std::uin
   return vec<std::uint64_t>::of(_mm512_mul_epu32(a.value, b.value));
 #elif defined(XSIMD_HPP) && defined(__AVX2__)
   return vec<std::uint64_t>::of(_mm256_mul_epu32(a.value, b.value));
+#elif defined(XSIMD_HPP) && defined(__SSE2__) && !defined(__AVX__)
+  return vec<std::uint64_t>::of(_mm_mul_epu32(a.value, b.value));
 #else
   auto x = a.lane_array();
   auto const y = b.lane_array();

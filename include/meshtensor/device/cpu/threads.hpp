@@ -17,12 +17,9 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The number of threads for one of `ranks` ranks that are threads of this process: its share of the cores that the
-/// calling thread may run on, or of MESHTENSOR_THREADS; at least one.
-inline int thread_budget(int ranks = 1) {
-  int const asked = asked_threads(), all = asked > 0 ? asked : static_cast<int>(usable_cores().count());
-  return std::max(1, all / std::max(1, ranks));
-}
+/// The number of threads for one of `ranks` ranks that are threads of this process: its share of those that the process
+/// may use; at least one.
+inline int thread_budget(int ranks = 1) { return std::max(1, usable_threads() / std::max(1, ranks)); }
 
 /// The threads of one rank: the calling thread, and workers. A loop returns when all its work is done; an exception in
 /// it ends the loop and reaches the caller. One thread calls at a time.

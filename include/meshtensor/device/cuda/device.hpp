@@ -2,7 +2,7 @@
 // NVIDIA GPUs: kernels are made at start-up from a program's fused blocks, and a step is recorded once and replayed.
 #pragma once
 
-#include "meshtensor/device/cpu/fill.hpp"
+#include "meshtensor/device/cpu/fill_part.hpp"
 #include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/device/cuda/program_kernels.hpp"
 #include "meshtensor/pass/device_capabilities.hpp"
@@ -49,13 +49,8 @@ struct cuda_device {
   }
   /// Whether MPI gets addresses of the GPU's memory, where nothing else touches it.
   static bool hands_memory_to_mpi() { return detail::is_asked("MESHTENSOR_CUDA_AWARE_MPI"); }
-  /// Fills a block of zeros with a variable's initial value: on this machine's processors, which have the same bits.
-  static void fill(view const& where, initial_value const& first) {
-    static std::mutex one_at_a_time;
-    static cpu::thread_team team(cpu::thread_budget());
-    std::lock_guard const lock(one_at_a_time);
-    cpu::fill(where, first, team);
-  }
+  /// Fills a dense part of a variable with its initial value: on this machine's processors, which have the same bits.
+  static void fill(view const& where, initial_value const& first) { cpu::fill_part(where, first); }
 };
 
 /// The same with attention as products and kernels of its own scores, which go through memory: to compare with.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "meshtensor/device/cpu/fill_part.hpp"
 #include "meshtensor/device/pjrt/find_plugin.hpp"
 #include "meshtensor/device/pjrt/loaded_program.hpp"
 #include "meshtensor/device/pjrt/refusal.hpp"
@@ -44,6 +45,8 @@ struct pjrt_device {
     if (among == nullptr) call();
     else pjrt::value_callbacks::during(*among, call);
   }
+  /// Fills a dense part of a variable with its initial value: on this machine's processors, which have the same bits.
+  static void fill(view const& where, initial_value const& first) { cpu::fill_part(where, first); }
 };
 
 /// One entry, compiled by the plugin.

@@ -14,6 +14,7 @@ struct initial_value {
   double argument;
   random_key key;
 
+  friend constexpr bool operator==(initial_value const&, initial_value const&) = default;
   constexpr bool is_random() const { return kind == initializer_kind::normal || kind == initializer_kind::uniform; }
   /// Whether zeroed memory has this value already.
   constexpr bool is_zero() const { return !is_random() && argument == 0; }
