@@ -239,6 +239,8 @@ class mpi_world {
     return all;
   }
   wait_limits const& limits() const { return options_.limits; }
+  /// What its thread calls before it calls MPI.
+  void enter_thread_by(std::function<void()> enter) { progress_.enter_by(std::move(enter)); }
   /// Held by a thread that calls MPI beside the world's own.
   std::unique_lock<std::mutex> lock() { return progress_.lock(); }
   /// The values that the ranks exchange by key, once comm/mpi/key_values.hpp has made them.

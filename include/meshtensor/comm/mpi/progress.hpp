@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -41,6 +42,11 @@ class mpi_progress {
       thread_ = std::thread([this] { run(); });
     } catch (std::system_error const&) {}
   }
+  /// What the thread calls before it calls MPI: MPI may look for the GPU that the calling thread uses.
+  void enter_by(std::function<void()> enter) {
+    std::lock_guard const held(mutex_);
+    enter_ = std::move(enter);
+  }
   bool has_thread() const { return thread_.joinable(); }
   /// Notifies the thread of a new collective; with the lock held.
   void begun() {
@@ -60,6 +66,7 @@ class mpi_progress {
     while (!ended_ && !failed_) {
       begun_.wait(held, [this] { return ended_ || pending_.requests().are_open(); });
       try {
+        if (enter_ && !ended_) enter_();
         while (!ended_ && pending_.requests().are_open() && pending_.step(false));
       } catch (...) { failed_ = std::current_exception(); }
       if (!pending_.requests().are_open()) continue;
@@ -73,6 +80,7 @@ class mpi_progress {
   std::mutex mutex_;
   std::condition_variable begun_;
   std::exception_ptr failed_;
+  std::function<void()> enter_;
   bool ended_ = false;
   std::thread thread_;
 };

@@ -42,6 +42,8 @@ struct cuda_device {
                   {"MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory of the GPU, but ", comm::library_name(),
                    " does not say that it takes any: unset it, or take an MPI library that was built with CUDA"});
     cuda::choose_gpu(world.ranks_here(), world.rank());
+    if (hands_memory_to_mpi())  // the library looks for the GPU of the thread that calls it
+      world.enter_thread_by([&gpu = machine()] { gpu.enter_here(); });
     bool const by_nccl = detail::is_asked("MESHTENSOR_CUDA_NCCL");
     if (by_nccl) cuda::nccl_in_use();
     cuda::ranks_of_nccl() = by_nccl ? &comm::mpi_key_values::of(world) : nullptr;
