@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,11 +16,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "meshtensor/comm/communicator.hpp"
+#include "meshtensor/comm/mpi/failure_notice.hpp"
 #include "meshtensor/comm/mpi/progress.hpp"
 #include "meshtensor/comm/mpi/watch.hpp"
 
@@ -211,7 +210,7 @@ class mpi_world {
   void tell(std::string_view why) {
     if (!options_.throws || has_failed()) return;
     progress_.end();  // one thread at a time calls MPI
-    send_notice(why);
+    if (notices_ != MPI_COMM_NULL) told_ = std::make_unique<comm::failure_notice>(notices_, why);
   }
   /// Stores the last error of this rank: it is told if an exception leaves the world.
   void remember(std::string_view what) { last_ = what; }
@@ -316,26 +315,7 @@ class mpi_world {
   }
   group everybody() const { return {everybody_.data(), size_, rank_}; }
 
-  /// The failure that this rank has told the others, and the messages that carry it.
-  struct told {
-    std::string text;
-    std::vector<MPI_Request> messages;
-  };
-  error failed_before() const { return error("R21", {"this rank failed before, so its job is over: ", told_->text}); }
-  void send_notice(std::string_view why) {
-    if (notices_ == MPI_COMM_NULL) return;
-    told_ = std::make_unique<told>();
-    told_->text = why.substr(0, 1023);
-    for (int r = 0; r < size_; ++r)
-      if (r != rank_)
-        MPI_Isend(told_->text.data(), static_cast<int>(told_->text.size()), MPI_CHAR, r, 0, notices_,
-                  &told_->messages.emplace_back());
-    using clock = std::chrono::steady_clock;
-    auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone receives nothing
-    for (int all = 0; all == 0 && clock::now() < deadline; std::this_thread::yield())
-      MPI_Testall(static_cast<int>(told_->messages.size()), told_->messages.data(), &all, MPI_STATUSES_IGNORE);
-  }
-
+  error failed_before() const { return error("R21", {"this rank failed before, so its job is over: ", told_->text()}); }
   comm::group_communicators* find(group const& g) {
     for (comm::group_communicators& c : groups_)
       if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;
@@ -346,7 +326,7 @@ class mpi_world {
   mpi_options options_;
   int exceptions_ = std::uncaught_exceptions();
   MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
-  std::unique_ptr<told> told_;
+  std::unique_ptr<comm::failure_notice> told_;  // what this rank has told the others of its failure
   std::string last_;
   int rank_ = 0, size_ = 0;
   std::vector<int> everybody_;

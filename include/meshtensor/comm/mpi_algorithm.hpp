@@ -143,7 +143,7 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
 constexpr std::int64_t largest_count(collective_call const& call, int count, mpi_algorithm const& form) {
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
   if (call.kind == collective::move) return elements_of(call);
-  std::int64_t const n = elements_of(of_member(call, count, 0));
+  std::int64_t const n = joins(call.kind) ? elements_of(of_member(call, count, 0)) : elements_of(call);
   int const last = count - 1;
   auto const given = [&](int j) { return taken(call, count, 0, j).bytes / size; };
   auto const got = [&](int j) { return placed(call, count, j, 0).bytes / size; };

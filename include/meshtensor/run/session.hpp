@@ -167,6 +167,7 @@ class session {
 }  // namespace meshtensor
 
 #include "meshtensor/run/session_members.hpp"
+#include "meshtensor/run/session_steps.hpp"
 #if !MESHTENSOR_COMPILED
 #  include "meshtensor/run/engine/by_transport.hpp"
 #endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The notice by which a rank tells all others that it has failed, and why: mpi_requests receive it.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "meshtensor/comm/mpi/library.hpp"
+
+namespace meshtensor::comm {
+
+/// Its messages may stay pending after it was sent: then it must stay where it is.
+class failure_notice {
+ public:
+  /// Sends it to all other ranks of `over`.
+  failure_notice(MPI_Comm over, std::string_view why) : text_(why.substr(0, 1023)) {
+    int rank = 0, size = 0;
+    MPI_Comm_rank(over, &rank), MPI_Comm_size(over, &size);
+    messages_.reserve(static_cast<std::size_t>(size));
+    for (int r = 0; r < size; ++r)
+      if (r != rank)
+        MPI_Isend(text_.data(), static_cast<int>(text_.size()), MPI_CHAR, r, 0, over,
+                  &messages_.emplace_back(MPI_REQUEST_NULL));
+    using clock = std::chrono::steady_clock;
+    auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone receives nothing
+    for (int all = 0; all == 0 && clock::now() < deadline; std::this_thread::yield())
+      MPI_Testall(static_cast<int>(messages_.size()), messages_.data(), &all, MPI_STATUSES_IGNORE);
+  }
+  failure_notice(failure_notice const&) = delete;
+
+  std::string const& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::vector<MPI_Request> messages_;
+};
+
+}  // namespace meshtensor::comm

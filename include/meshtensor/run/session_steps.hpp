@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defines the members of session that run in each step, and those that read its outputs.
+#pragma once
+
+#include "meshtensor/run/session.hpp"
+
+namespace meshtensor {
+
+template <class Device>
+void session<Device>::set(std::string_view label, double number) {
+  if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
+    known->second = number;
+    return;
+  }
+  for (int i = 0; i < m_.number_count; ++i)
+    if (m_.numbers[i].kind == number_row::named && m_.names[m_.numbers[i].first] == name::of(label)) {
+      settings_.named.emplace(label, number);
+      return;
+    }
+  throw error("R07", {"the program has no number '", label, "'"});
+}
+
+template <class Device>
+void session<Device>::step(function_ref<void()> take) {
+  store_.steps().use([&] {  // all that a step reads and writes: another thread's step is refused before it does
+    try {
+      take();
+      inputs_.require_all();
+      count();
+      evaluate_numbers(m_, p_.numbers, settings_, numbers_);
+      find_memory();
+      run_in_memory();
+    } catch (std::exception const& e) {
+      store_.runner().has_refused(e.what());
+      throw;
+    }
+    if (updates_ && among_steps_) store_.advance();
+    ++*steps_;
+    for (std::uint64_t* n : counts_) ++*n;
+  });
+}
+
+template <class Device>
+view session<Device>::local(std::string_view label, std::size_t k) const {
+  node_id const n = port_of(outputs_, label, "R08", "output").node;
+  view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
+  v.data = external_[k].given[n];
+  return v;
+}
+
+template <class Device>
+block session<Device>::whole(std::string_view label) const {
+  return assembled(output(label), [&](std::size_t k) { return local(label, k); });
+}
+
+template <class Device>
+block session<Device>::gathered(std::string_view label) {
+  if (static_cast<std::int64_t>(processors_.size()) == mesh_.size()) return whole(label);
+  value const& v = m_.values[output(label)];
+  view const part = local(label);
+  auto& bring = gatherings_[std::string(label)];
+  if (!bring) {
+    std::vector<std::int64_t> grains;
+    for (int i = 0; i < v.dims.count; ++i) grains.push_back(p_.numbers.grain[v.dims.at[i]]);
+    bring = std::make_unique<gathering>(mesh_, processors_[0].rank(), v.layout, part, grains);
+  }
+  block all(v.type, v.dims, p_.numbers);
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int, transport& t) { bring->run(t, part.data, all.data()); });
+  return all;
+}
+
+template <class Device>
+void session<Device>::count() {
+  settings_.seed = store_.seed(), settings_.step = *steps_;
+  counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
+}
+
+template <class Device>
+void session<Device>::find_memory() {
+  store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
+  for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
+}
+
+template <class Device>
+void session<Device>::run_in_memory() {
+  try {
+    if constexpr (!keeps_values<Device>) bring_home();
+    for_lent([](stored& s) { s.block_of(0); });
+    drop_copies();
+    run_all();
+    for_lent([](stored& s) { s.come_home(); });
+  } catch (...) {
+    if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
+    throw;
+  }
+}
+
+template <class Device>
+void session<Device>::run_all() {
+  auto const run = [this](std::size_t k, std::span<external_buffers> external) {
+    within_memory(p_, [&] { engines_[k]->run(external, numbers_.data(), settings_.seed, settings_.step); });
+  };
+  if (runs_as_one()) return run(0, external_);
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
+    std::size_t const k = index_of(rank);
+    run(k, {&external_[k], 1});
+  });
+}
+
+template <class Device>
+void session<Device>::drop_copies() {
+  for (used_value const& u : used_)
+    if (u.is_written) u.value->drop_copies();
+}
+
+template <class Device>
+void session<Device>::bring_home() {
+  for (used_value const& u : used_) {
+    if (u.value->on_device == nullptr) continue;
+    if (u.is_written) u.value->block_of(0);
+    else u.value->come_home();
+  }
+}
+
+template <class Device>
+template <class Visit>
+void session<Device>::for_lent(Visit visit) {
+  if constexpr (keeps_values<Device>)
+    for (used_value const& u : used_)
+      if (u.value->is_lent) visit(*u.value);
+}
+
+template <class Device>
+template <class PartOf>
+block session<Device>::assembled(value_id v, PartOf part_of) const {
+  block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
+  for (std::size_t k = 0; k < processors_.size(); ++k) {
+    view const part = part_of(k), all = result.window();
+    std::int64_t first = 0;
+    for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];
+    detail::copy_by_name(part, 0, all, first, no_id, no_id, part.extent);
+  }
+  return result;
+}
+
+template <class Device>
+std::size_t session<Device>::index_of(int rank) const {
+  for (std::size_t k = 0; k < ranks_.size(); ++k)
+    if (ranks_[k] == rank) return k;
+  return 0;
+}
+
+}  // namespace meshtensor
