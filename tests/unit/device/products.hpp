@@ -82,6 +82,11 @@ struct block {
       }
     });
   }
+  std::vector<double> all() const {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = get(i);
+    return values;
+  }
   std::size_t size_bytes() const { return static_cast<std::size_t>(count) * mt::bytes_of(type); }
   bool operator==(block const& other) const { return std::memcmp(bytes.get(), other.bytes.get(), size_bytes()) == 0; }
 
@@ -112,15 +117,16 @@ inline int wrong_elements(matmul_problem const& p, operands const& before, block
   int wrong = 0;
   std::vector<bool> is_result(static_cast<std::size_t>(got.count));
   double const step = got.type == dtype::f64 ? 0x1p-52 : mt::is_float(got.type) ? 0x1p-23 : 0;
+  std::vector<double> const all_a = before.a.all(), all_b = before.b.all();
   each_matrix(p, [&](std::int64_t a, std::int64_t b, std::int64_t c) {
     for (std::int64_t i = 0; i < p.m; ++i)
       for (std::int64_t j = 0; j < p.n; ++j) {
         auto const at = c + i * p.c.row + j * p.c.column;
-        double sum = p.accumulate ? before.c.get(at) : 0, size = std::abs(sum);
+        double sum = p.accumulate ? before.c.get(at) : 0, size = std::fabs(sum);
+        double const *const row = all_a.data() + a + i * p.a.row, *const column = all_b.data() + b + j * p.b.column;
         for (std::int64_t q = 0; q < p.k; ++q) {
-          double const x =
-              before.a.get(a + i * p.a.row + q * p.a.column) * before.b.get(b + q * p.b.row + j * p.b.column);
-          sum += x, size += std::abs(x);
+          double const x = row[q * p.a.column] * column[q * p.b.row];
+          sum += x, size += std::fabs(x);
         }
         if (got.type == dtype::boolean) sum = sum != 0;
         if (got.type == dtype::u8) sum = std::fmod(sum, 256);
