@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs made at random on the cpu device: fused, planned in place, under layouts made at random; values are exact, so
-// that every bit is known.
+// that every bit is known. The device without libraries, at -O0, has random_programs_cpu.
 //
+// needs: cpu
 // timeout: 300
 #include "meshtensor/device/cpu/device.hpp"
 #include "meshtensor/pass/lower.hpp"
