@@ -37,7 +37,7 @@ bool same(A const& a, B const& b) {
 
 /// Three steps each way, from the same seed: the losses, and in the end every parameter and all state.
 template <class Program, class... Fed>
-void check(Fed const&... fed) {
+void check_program(Fed const&... fed) {
   auto job = mt::job::in_lockstep();
   mt::store weights(job, 7), start(job, 7);
   mt::executable<Program, one, whole> step(weights);
@@ -65,46 +65,46 @@ void check(Fed const&... fed) {
 TEST_CASE("layer_norm, linear, dropout, cross_entropy, adamw with one norm for all gradients") {
   auto const x = reals(24 * 12);
   auto const label = words(24, 5);
-  check<programs::classifier>(mt::feed<"x">(x), mt::feed<"label">(label));
+  check_program<programs::classifier>(mt::feed<"x">(x), mt::feed<"label">(label));
 }
 
 TEST_CASE("attention, causal attention, momentum") {
   auto const x = reals(24 * 6 * 12);
-  check<programs::attending>(mt::feed<"x">(x));
+  check_program<programs::attending>(mt::feed<"x">(x));
 }
 
 TEST_CASE("a decoder: embed, feed_forward, warmup_cosine, adam") {
   auto const text = words(24 * 6, 7), next = words(24 * 6, 11);
-  check<programs::language_model>(mt::feed<"text">(text), mt::feed<"next">(next));
+  check_program<programs::language_model>(mt::feed<"text">(text), mt::feed<"next">(next));
 }
 
 TEST_CASE("an encoder and a decoder: cross_attention, rms_norm, inverse_square_root") {
   auto const source = words(24 * 6, 5), target = words(24 * 6, 7);
-  check<programs::translator>(mt::feed<"source">(source), mt::feed<"target">(target));
+  check_program<programs::translator>(mt::feed<"source">(source), mt::feed<"target">(target));
 }
 
 TEST_CASE("two networks, two optimizers and a moving average") {
   auto const x = reals(24 * 12);
-  check<programs::adversaries>(mt::feed<"x">(x));
+  check_program<programs::adversaries>(mt::feed<"x">(x));
 }
 
 TEST_CASE("gradients that are taken part by part") {
   auto const word = words(24 * 3, 5), next = words(24 * 3, 7);
-  check<programs::in_parts>(mt::feed<"word">(word), mt::feed<"next">(next));
+  check_program<programs::in_parts>(mt::feed<"word">(word), mt::feed<"next">(next));
 }
 
 TEST_CASE("states that loops update") {
   auto const x = reals(3 * 24 * 12);
-  check<programs::averaged>(mt::feed<"x">(x));
+  check_program<programs::averaged>(mt::feed<"x">(x));
 }
 
 TEST_CASE("a recurrent cell") {
   auto const x = reals(24 * 6 * 12), start = reals(24 * 24);
-  check<programs::recurrent>(mt::feed<"x">(x), mt::feed<"start">(start));
+  check_program<programs::recurrent>(mt::feed<"x">(x), mt::feed<"start">(start));
 }
 
 TEST_CASE("a loss with another gradient in it: layer_norm, softmax, cross_entropy") {
   auto const x = reals(24 * 12);
   auto const label = words(24, 5);
-  check<programs::penalised>(mt::feed<"x">(x), mt::feed<"label">(label));
+  check_program<programs::penalised>(mt::feed<"x">(x), mt::feed<"label">(label));
 }

@@ -4,7 +4,7 @@
 
 #include "meshtensor/nn/attention.hpp"
 
-using namespace network;
+using namespace small_network;
 using mt::to;
 
 namespace {

@@ -6,7 +6,7 @@
 #include "meshtensor/nn/batch_norm.hpp"
 #include "meshtensor/pass/cost.hpp"
 
-using namespace network;
+using namespace small_network;
 using mt::nn::batch_statistics;
 
 namespace {

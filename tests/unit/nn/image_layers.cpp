@@ -7,7 +7,7 @@
 #include "meshtensor/nn/spectral_norm.hpp"
 #include "meshtensor/op/reshape.hpp"
 
-using namespace network;
+using namespace small_network;
 using mt::to;
 
 namespace {

@@ -6,7 +6,7 @@
 #include "meshtensor/nn/norm.hpp"
 #include "meshtensor/op/control.hpp"
 
-using namespace network;
+using namespace small_network;
 using mt::to;
 
 namespace {

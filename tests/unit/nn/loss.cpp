@@ -4,7 +4,7 @@
 
 #include "meshtensor/nn/loss.hpp"
 
-using namespace network;
+using namespace small_network;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "meshtensor/nn/sgd.hpp"
 #include "unit/op/trial.hpp"
 
-namespace network {
+namespace small_network {
 
 namespace mt = meshtensor;
 
@@ -121,4 +121,4 @@ void check_same(char const* what, F f, G g) {
   check_alike(after_p, after_q);
 }
 
-}  // namespace network
+}  // namespace small_network
