@@ -71,6 +71,17 @@ template <class First, class Second, std::size_t Carries>
 inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
     gives<First, Carries, false> && is_handles<Second>;
 
+/// T07 where a loop over `dim` stacks a tensor that has this dim.
+constexpr void refuse_own_dim(builder& b, dim_id dim, id_list<> const& stacked) {
+  for (int i = 0; i < stacked.count; ++i) {
+    value const& v = b.m.values[stacked.at[i]];
+    if (!v.dims.has(dim)) continue;
+    diagnostic d{};
+    add_type(d << "T07 a loop over '" << b.m.dim_name(dim) << "' stacks ", b.m, v.type, v.dims);
+    b.note(d << ", which has that dim itself: start from a tensor without it, sum(x, dim) * 0, or rename it before");
+  }
+}
+
 /// Closes the body that returned `given`, and records the loop.
 template <class D, bool Stacks, class Carry, class Given>
 constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start, Given const& given) {
@@ -91,6 +102,7 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start
     results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
   }
   id_list<> out_ids = ids_of(outs);
+  refuse_own_dim(b, dim, out_ids);
   for (int i = 0; i < out_ids.count; ++i) out_ids.at[i] = b.use(out_ids.at[i]);
   updated_states const states(b);  // behind every use: it turns the arguments of states into carries
   results.add_all(states.next), results.add_all(out_ids), results.add_all(states.slices);

@@ -202,6 +202,24 @@ constexpr auto scatter_add(X const& x, Index const&, D, To...) {
   return x;
 }
 
+/// Rejects the dims of the result before the dim that the index counts.
+template <handle X, class Index, dim_type... To, dim_type D>
+constexpr auto scatter_add(X const& x, Index const&, to_dims<To...>, D) {
+  static_assert(
+      is_valid<detail::wrong<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dim that the index "
+                             "counts comes before mt::to(...)",
+                             D, To...>>);
+  return x;
+}
+/// Rejects the name that other libraries have for gather.
+template <handle X, class... A>
+constexpr auto take(X const& x, A const&...) {
+  static_assert(
+      is_valid<
+          detail::wrong<"T10 the rows of an index are gather(table, index, along), of a dim by its name", X, A...>>);
+  return x;
+}
+
 /// The positions along a dim, 0, 1, 2, …: `iota(s, length, mt::i32)`.
 template <scope S, dim_type D, dtype T>
 constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& where = {}) {

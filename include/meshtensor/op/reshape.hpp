@@ -154,4 +154,11 @@ constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& w
   }
 }
 
+/// Rejects a change of shape.
+template <handle H, class... A>
+constexpr auto reshape(H const& x, A const&...) {
+  static_assert(is_valid<detail::wrong<detail::has_no_shape, H, A...>>);
+  return x;
+}
+
 }  // namespace meshtensor
