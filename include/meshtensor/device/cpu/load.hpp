@@ -52,6 +52,11 @@ inline void narrowed(vec<float> v, bf16_t* p) {
     __m256i const together = _mm256_permute4x64_epi64(packed, 0b1000);
     return _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(together));
   }
+#elif defined(XSIMD_HPP) && defined(__SSE2__) && !defined(__AVX__)
+  if constexpr (vec<float>::width == 4) {  // the signed pack keeps 16 bits whose sign is spread over the upper ones
+    __m128i const low = _mm_srai_epi32(_mm_slli_epi32(result.value, 16), 16);
+    return _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi32(low, low));
+  }
 #endif
   auto const a = result.lane_array();
   for (int i = 0; i < word::width; ++i) p[i].bits = static_cast<std::uint16_t>(a.at[i]);
