@@ -39,7 +39,7 @@ TEST_CASE("a training step of the Transformer for v5e:2x2 has the memory and the
   }
   // One layer: the compiler counts the work of one turn of a loop.
   auto const l = lowered({1, 1024, 16, 4096, 256, 8, 4096});
-  tpu::has_what_was_planned(tpu::loaded(path), *l, four(), tpu::planned_products(*l), 1.02);
+  tpu::has_what_was_planned(tpu::loaded(path), *l, four(), tpu::planned_work_of(*l), 1.02);
 }
 
 TEST_CASE("a batch whose texts alone are more than a v5e has is refused, before the compiler of TPUs refuses it") {

@@ -46,7 +46,8 @@ inline pjrt::plugin const& loaded(std::string const& path) {
 
 struct told {
   pjrt::executable_memory_arguments memory;
-  double flops, products;  // of all operations, and of products alone
+  double flops, products;  // all operations, and those of products alone
+  double bytes, seconds;   // read and written, and the time that the compiler expects at best
 };
 /// The program that was made, in XLA's own form.
 inline std::string made_program(pjrt::plugin const& plugin, pjrt::executable* which) {
@@ -82,11 +83,15 @@ inline told compiled(pjrt::plugin const& plugin, std::string text) {
   pjrt::zeroed<pjrt::cost_arguments> cost;
   cost->which = a->made;
   plugin.call(pjrt::slot::executable_cost, cost);
-  double flops = 0;
-  for (std::size_t i = 0; i < cost->count; ++i)
-    if (std::string(cost->all[i].name, cost->all[i].name_length) == "flops")
-      flops = static_cast<double>(cost->all[i].content.real);
-  told const r{*memory, flops, operations_of_products(made_program(plugin, a->made))};
+  auto const cost_of = [&](std::string_view what) {
+    double sum = 0;
+    for (std::size_t i = 0; i < cost->count; ++i)
+      if (std::string(cost->all[i].name, cost->all[i].name_length) == what)
+        sum = static_cast<double>(cost->all[i].content.real);
+    return sum;
+  };
+  told const r{*memory, cost_of("flops"), operations_of_products(made_program(plugin, a->made)),
+               cost_of("bytes accessed"), cost_of("optimal_seconds")};
   pjrt::zeroed<pjrt::executable_arguments> ends;
   ends->which = a->made;
   plugin.release(pjrt::slot::executable_destroy, ends);
@@ -97,10 +102,10 @@ inline told compiled(pjrt::plugin const& plugin, std::string text) {
 }
 
 /// Compiles a lowered program: its arguments have the bytes of all tensors in the tiles of a TPU, its results take the
-/// memory of all variables, its products have between 1 and 1.02 times the operations of ours, which are `flops`, and
-/// all its operations at most `all_work` times those.
+/// memory of all variables, its products have between 1 and 1.02 times the operations of ours, all its operations
+/// between 1 and 1.02 times all of ours, and at most `over_products` times those of our products.
 inline void has_what_was_planned(pjrt::plugin const& plugin, mt::lowering const& l, mt::mesh_shape const& mesh,
-                                 double flops, double all_work) {
+                                 planned_work const& work, double over_products) {
   auto const whole = mt::stablehlo(l.graph, l.entry, l.planned.numbers, mesh, {.has_f64 = false});
   std::int64_t arguments = 0, variables = 0, dense = 0;
   for (mt::stablehlo_port const& p : whole.arguments) {
@@ -112,18 +117,18 @@ inline void has_what_was_planned(pjrt::plugin const& plugin, mt::lowering const&
   std::int64_t const ours = l.planned.arena_bytes + l.planned.variable_bytes + l.planned.input_bytes;
   auto const shown = [](std::int64_t n) { return static_cast<long long>(n); };
   std::printf(
-      "arguments %lld of %lld bytes, %lld without tiles; aliased %lld of %lld; products %.15g of %.15g flops, all "
-      "%.6g; "
-      "peak %lld beside our %lld\n",
+      "arguments %lld of %lld bytes, %lld without tiles; aliased %lld of %lld; products %.15g of %.15g flops, all %.6g "
+      "of %.6g; bytes accessed %.6g, seconds at best %.4g; peak %lld beside our %lld\n",
       shown(t.memory.arguments), shown(arguments), shown(dense), shown(t.memory.aliased), shown(variables), t.products,
-      flops, t.flops, shown(t.memory.peak), shown(ours));
+      work.products, t.flops, work.all(), t.bytes, t.seconds, shown(t.memory.peak), shown(ours));
   auto const beside = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
   CHECK(beside(t.memory.arguments, arguments) == doctest::Approx(1).epsilon(1e-3));
   CHECK(t.memory.aliased == variables);
-  CHECK(t.products / flops >= 1);
-  CHECK(t.products / flops <= 1.02);
-  CHECK(t.flops >= t.products);
-  CHECK(t.flops / flops <= all_work);
+  CHECK(t.products / work.products >= 1);
+  CHECK(t.products / work.products <= 1.02);
+  CHECK(t.flops / work.all() >= 1);
+  CHECK(t.flops / work.all() <= 1.02);
+  CHECK(t.flops / work.products <= over_products);
   CHECK(t.memory.peak > variables);
 }
 

@@ -66,25 +66,30 @@ inline bool is_of_matrices(mt::module const& m, mt::node const& n) {
   };
   return n.operands.count == 2 && only(0, 1) && only(1, 0);
 }
-/// The operations that we count for products of matrices and convolutions, in these without those of padding, which the
-/// compiler leaves out.
-inline double planned_products(mt::lowering const& l) {
+/// The operations that we count: of products of matrices and convolutions, in these without those of padding, which the
+/// compiler leaves out; and of all other nodes.
+struct planned_work {
+  double products = 0, others = 0;
+
+  double all() const { return products + others; }
+};
+inline planned_work planned_work_of(mt::lowering const& l) {
   mt::module const& m = l.graph;
   auto const& numbers = l.planned.numbers;
   mt::run_counts const runs = mt::run_counts_of(m, numbers);
-  double sum = 0;
+  planned_work work;
   for (int i = 0; i < m.node_count; ++i) {
     mt::node const& n = m.nodes[i];
-    if (mt::declared(m, n).work != mt::work_kind::product) continue;
-    if (n.kind == mt::primitive::einsum && !is_of_matrices(m, n)) continue;
+    bool const is_product =
+        mt::declared(m, n).work == mt::work_kind::product && (n.kind != mt::primitive::einsum || is_of_matrices(m, n));
     double of_node = static_cast<double>(runs.of[n.region] * mt::flops_of(m, numbers, n));
     if (n.kind == mt::primitive::conv) {
       auto const a = mt::conv_attributes::of(n);
       for (int k = a.first; k < a.first + a.count; ++k) of_node *= share_of_elements(m, numbers, m.windows[k]);
     }
-    sum += of_node;
+    (is_product ? work.products : work.others) += of_node;
   }
-  return sum;
+  return work;
 }
 
 }  // namespace tpu
