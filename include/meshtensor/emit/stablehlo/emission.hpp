@@ -2,8 +2,10 @@
 // State of the StableHLO emission: the module with its numbers, and the values that are written already.
 #pragma once
 
+#include <map>
 #include <optional>
 
+#include "meshtensor/emit/stablehlo/linear_form.hpp"
 #include "meshtensor/emit/stablehlo/operations.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/emit/stablehlo/reached_range.hpp"
@@ -38,13 +40,41 @@ class emission {
     value values, first, sum;
   };
   std::vector<deviations> known_deviations;
+  /// Positions of the greatest elements of a pool's windows, none of which has nothing but padding.
+  struct positions_of {
+    value_id of, positions;
+  };
+  std::vector<positions_of> greatest;
+  std::map<value_id, linear_form> put_off;  // values that are written where they are used, perhaps as part of others
+  /// Of a value: its users, those that join it to others, and the dims to which the last one sums it.
+  struct users {
+    int count = 0, joining = 0;
+    bool rectifying = false;
+    shape const* summed_to = nullptr;
+  };
+  std::vector<users> uses;
+  std::map<value_id, value> rectified;  // by the result of a relu: where it is 0
 
   emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to, stablehlo_options options)
-      : m(graph), b(numbers), mesh(shape), w(to), how(options), values_(static_cast<std::size_t>(graph.value_count)) {}
+      : m(graph),
+        b(numbers),
+        mesh(shape),
+        w(to),
+        how(options),
+        uses(static_cast<std::size_t>(graph.value_count)),
+        values_(uses.size()) {
+    for (int i = 0; i < m.node_count; ++i) find_uses(m.nodes[i]);
+    for (int r = 0; r < m.region_count; ++r)
+      for (int i = 0; i < m.regions[r].results.count; ++i) ++uses[m.link(m.regions[r].results, i)].count;
+  }
 
-  /// The StableHLO value of a module's value.
-  value& at(value_id v) { return values_[v]; }
-  value const& operand(node const& n, int i = 0) const { return values_[m.operand(n, i)]; }
+  /// The StableHLO value of a module's value, which is written now if it was put off.
+  value& at(value_id v) {
+    if (auto const off = put_off.find(v); off != put_off.end() && values_[v].name.empty())
+      values_[v] = written(off->second, m.values[v]);
+    return values_[v];
+  }
+  value const& operand(node const& n, int i = 0) { return at(m.operand(n, i)); }
   shape const& dims(node const& n, int i = 0) const { return m.operand_value(n, i).dims; }
   shape const& result_dims(node const& n) const { return m.result_value(n).dims; }
 
@@ -131,6 +161,18 @@ class emission {
   }
 
  private:
+  void find_uses(node const& n) {
+    bool const sums = n.kind == primitive::reduce && n.function == static_cast<std::uint8_t>(reduction::sum);
+    bool const joins = applies(n, function::multiply) || applies(n, function::add) || applies(n, function::subtract);
+    for (int i = 0; i < n.operands.count; ++i) {
+      users& u = uses[m.operand(n, i)];
+      ++u.count, u.joining += joins || sums ? 1 : 0;
+      u.rectifying = u.rectifying || applies(n, function::relu);
+      if (sums) u.summed_to = &m.result_value(n).dims;
+    }
+  }
+  value written(linear_form const& f, meshtensor::value const& v);
+
   std::vector<value> values_;
 };
 

@@ -54,9 +54,10 @@ inline value sign(writer& w, value const& x) {  // sign of nan is 0
   value const above = convert(w, compare(w, "LT", {zero, x}), x.type.element);
   return binary(w, "subtract", {above, convert(w, compare(w, "LT", {x, zero}), x.type.element)});
 }
-inline value relu(writer& w, value const& x) {
-  value const zero = like(w, x, 0);
-  return select(w, {compare(w, "LE", {x, zero}), zero, x});
+/// Where relu is 0. What is rounded to 0 is 0 whichever of the two is compared.
+inline value is_rectified(writer& w, value const& x) {
+  value const wide = x.narrowed_from.empty() ? widened(w, x) : value{x.narrowed_from, {"f32", x.type.shape}};
+  return compare(w, "LE", {wide, like(w, wide, 0)});
 }
 
 }  // namespace detail
@@ -86,7 +87,7 @@ inline value apply(writer& w, function f, value const& x, value const& y, std::s
     case function::tanh: return unary(w, "tanh", x);
     case function::sigmoid: return unary(w, "logistic", x);
     case function::erf: return detail::erf(w, x);
-    case function::relu: return detail::relu(w, x);
+    case function::relu: return select(w, {detail::is_rectified(w, x), like(w, x, 0), x});
     case function::logical_not: return unary(w, "not", x);
     case function::add: return binary(w, "add", {x, y});
     case function::subtract: return binary(w, "subtract", {x, y});

@@ -7,6 +7,7 @@
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/functions.hpp"
+#include "meshtensor/emit/stablehlo/linear.hpp"
 #include "meshtensor/emit/stablehlo/move_rows.hpp"
 #include "meshtensor/emit/stablehlo/movement.hpp"
 #include "meshtensor/emit/stablehlo/narrow_sum.hpp"
@@ -16,14 +17,41 @@
 
 namespace meshtensor::hlo {
 
+/// Whether the result of a relu is 0, as the gradient asks.
+inline std::optional<value> known_rectified(emission& e, node const& n) {
+  if (!applies(n, function::less_equal) || !(e.dims(n, 0) == e.result_dims(n))) return {};
+  auto const known = e.rectified.find(e.m.operand(n, 0));
+  node const& zero = e.m.nodes[e.m.operand_value(n, 1).node];
+  if (known == e.rectified.end() || declared(zero.kind).fusion != fusion_role::number) return {};
+  auto const number = e.known(constant_attributes::of(zero).number);
+  return number == 0 ? std::optional(known->second) : std::nullopt;
+}
+
 inline value elementwise(emission& e, node const& n) {
   auto const f = static_cast<function>(n.function);
+  if (is_comparison(f)) {
+    if (auto const known = known_rectified(e, n)) return *known;
+    auto const side = [&](int i) {
+      return e.laid(widened(e.w, e.operand(n, i)), e.dims(n, i), e.result_dims(n), e.result_type(n).shape);
+    };
+    value const x = side(0), y = side(1);
+    return apply(e.w, f, x, y, "i1");
+  }
+  if (linear_nodes(e, n).takes()) return {};
   value const x = e.laid(n, 0);
+  if (f == function::relu) {
+    value const is_zero = detail::is_rectified(e.w, x);
+    e.rectified.emplace(e.m.result(n), is_zero);
+    return select(e.w, {is_zero, like(e.w, x, 0), x});
+  }
   if (n.operands.count == 1) return apply(e.w, f, x, x, e.result_type(n).element);
   value const y = e.laid(n, 1);
+  if (f == function::add && e.uses[e.m.result(n)].rectifying)  // the relu compares the sum before it is rounded
+    return convert(e.w, apply(e.w, f, widened(e.w, x), widened(e.w, y), ""), x.type.element);
   return f == function::select ? select(e.w, {x, y, e.laid(n, 2)}) : apply(e.w, f, x, y, e.result_type(n).element);
 }
 
+/// No name: the node is put off.
 /// errors  R01 the node cannot be emitted
 inline value write_node(emission& e, node const& n) {
   switch (n.kind) {
@@ -39,6 +67,8 @@ inline value write_node(emission& e, node const& n) {
       auto const kind = static_cast<reduction>(n.function);
       if (kind == reduction::sum && !e.how.has_f64 && e.result_type(n).element == "f64")
         if (auto const made = narrow_sum(e, n).emit()) return *made;
+      if (kind == reduction::sum)
+        if (auto const made = linear_nodes(e, n).sum()) return *made;
       return reduce(e.w, kind, e.operand(n), lost(e.dims(n), e.result_dims(n)));
     }
     case primitive::argmax: return argmax(e, n);

@@ -35,8 +35,13 @@ inline value scaled(writer& w, value const& x, double by) { return binary(w, "mu
 
 inline value convert(writer& w, value const& x, std::string const& element) {
   if (x.type.element == element) return x;
-  return w.op("convert", {x}, {element, x.type.shape});
+  value r = w.op("convert", {x}, {element, x.type.shape});
+  if (element == "bf16" && x.type.element == "f32") r.narrowed_from = x.name;
+  return r;
 }
+/// A bf16 as f32, which compilers for devices without arithmetic in bf16 would else make of both sides of a comparison,
+/// of a constant, too.
+inline value widened(writer& w, value const& x) { return x.type.element == "bf16" ? convert(w, x, "f32") : x; }
 /// EQ, NE, LT, LE, GE.
 inline value compare(writer& w, char const* direction, two const& v) {
   return w.op("compare", {v.x, v.y}, {"i1", v.x.type.shape},

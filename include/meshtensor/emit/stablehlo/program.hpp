@@ -176,7 +176,8 @@ class program_writer : speller {
       case primitive::composite:
       case primitive::kernel: return call(n);
       case primitive::repeat: return repeat(n);
-      default: e_.at(m_.result(n)) = write_node(e_, n);
+      default:
+        if (value const made = write_node(e_, n); !made.name.empty()) e_.at(m_.result(n)) = made;
     }
   }
   void call(node const& n) {
@@ -191,6 +192,7 @@ class program_writer : speller {
   // A loop carries its counter, then the node's carries, sums and stacks; loop invariants are used from outside.
   void repeat(node const& n) {
     loop const l = loop::of(n);
+    for (int i = 0; i < n.operands.count; ++i) e_.operand(n, i);  // nothing from outside is put off until the body
     std::vector<value> start{number_constant("i64", 0)};
     for (int i = 0; i < n.results.count; ++i)
       start.push_back(i < l.carries ? e_.operand(n, i) : constant(w_, e_.type_of(m_.result(n, i)), 0.0));

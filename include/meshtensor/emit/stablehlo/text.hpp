@@ -35,10 +35,11 @@ struct type {
   }
 };
 
-/// The result of an operation: its name in the text, `%12`, and its type.
+/// The result of an operation: its name in the text, `%12`, its type, and of a bf16 that was an f32 the name of that.
 struct value {
   std::string name;
   hlo::type type;
+  std::string narrowed_from = {};
 };
 
 constexpr char const* text_of(dtype t) {
@@ -101,7 +102,7 @@ class writer {
     std::string const own = fresh();
     line(own + " = " + call(name, operands, region) + (attributes.empty() ? "" : " {" + attributes + "}") + " : (" +
          types(operands) + ") -> " + result.text());
-    return {own, std::move(result)};
+    return {own, std::move(result), {}};
   }
   value op(std::string const& name, std::initializer_list<value> operands, type result,
            std::string const& attributes = "", std::string const& region = "") {
