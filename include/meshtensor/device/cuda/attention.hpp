@@ -7,9 +7,9 @@
 #include "meshtensor/device/attention_form.hpp"
 #include "meshtensor/device/cuda/attention/kernels_text.hpp"
 #include "meshtensor/device/cuda/attention/tile_shape.hpp"
-#include "meshtensor/device/cuda/fused_shape.hpp"
-#include "meshtensor/device/cuda/index_text.hpp"
+#include "meshtensor/device/cuda/fused/shape.hpp"
 #include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/text/index.hpp"
 
 namespace meshtensor::cuda {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/comm/strided_slice.hpp"
-#include "meshtensor/device/cuda/movement.hpp"
+#include "meshtensor/device/cuda/nodes/movement.hpp"
 
 namespace meshtensor::cuda {
 

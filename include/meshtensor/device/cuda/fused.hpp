@@ -3,8 +3,8 @@
 // on neighbouring elements; sums over rows in chunks, which a second kernel adds up in their order.
 #pragma once
 
-#include "meshtensor/device/cuda/fused_row.hpp"
-#include "meshtensor/device/cuda/fused_sums.hpp"
+#include "meshtensor/device/cuda/fused/row.hpp"
+#include "meshtensor/device/cuda/fused/sums.hpp"
 
 namespace meshtensor::cuda {
 

@@ -13,7 +13,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/device/cuda/api.hpp"
-#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/device/cuda/text/kernel_texts.hpp"
 
 namespace meshtensor::cuda {
 

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "meshtensor/device/cuda/index_text.hpp"
-#include "meshtensor/device/cuda/movement.hpp"
+#include "meshtensor/device/cuda/nodes/movement.hpp"
+#include "meshtensor/device/cuda/text/index.hpp"
 
 namespace meshtensor::cuda {
 

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "meshtensor/device/cuda/memory.hpp"
-#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/device/cuda/text/kernel_texts.hpp"
 #include "meshtensor/graph/rule.hpp"
 #include "meshtensor/pass/fuse/descriptor.hpp"
 

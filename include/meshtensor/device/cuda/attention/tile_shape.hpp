@@ -6,7 +6,7 @@
 #include <string>
 
 #include "meshtensor/device/cuda/attention/tiles_text.hpp"
-#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/device/cuda/text/kernel_texts.hpp"
 
 namespace meshtensor::cuda {
 

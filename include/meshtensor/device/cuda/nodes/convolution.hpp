@@ -3,7 +3,7 @@
 // its windows, and what is left is an einsum.
 #pragma once
 
-#include "meshtensor/device/cuda/convolution_loop.hpp"
+#include "meshtensor/device/cuda/nodes/convolution_loop.hpp"
 #include "meshtensor/device/cuda/product.hpp"
 
 namespace meshtensor::cuda {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
-#include "meshtensor/device/cuda/window_text.hpp"
+#include "meshtensor/device/cuda/text/window.hpp"
 #include "meshtensor/op/pool.hpp"
 
 namespace meshtensor::cuda {

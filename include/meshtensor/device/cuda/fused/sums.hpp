@@ -3,7 +3,7 @@
 // order.
 #pragma once
 
-#include "meshtensor/device/cuda/fused_names.hpp"
+#include "meshtensor/device/cuda/fused/names.hpp"
 
 namespace meshtensor::cuda::detail {
 

@@ -2,8 +2,8 @@
 // Moves elements on the GPU: strided copies of boxes, of which slices, pads, shifts, concats and transposes are made.
 #pragma once
 
-#include "meshtensor/device/cuda/index_text.hpp"
 #include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/text/index.hpp"
 #include "meshtensor/op/constant.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/slice.hpp"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
-#include "meshtensor/device/cuda/window_text.hpp"
+#include "meshtensor/device/cuda/text/window.hpp"
 #include "meshtensor/op/conv.hpp"
 
 namespace meshtensor::cuda::detail {

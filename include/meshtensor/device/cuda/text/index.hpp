@@ -3,7 +3,7 @@
 // Extents and strides are constants; neighbouring dims are merged where the strides of all tensors allow it.
 #pragma once
 
-#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/device/cuda/text/kernel_texts.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cuda {

@@ -9,7 +9,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/device/cuda/gpu.hpp"
-#include "meshtensor/device/cuda/prelude.hpp"
+#include "meshtensor/device/cuda/text/prelude.hpp"
 
 namespace meshtensor::cuda {
 

@@ -2,8 +2,8 @@
 // argmax, argsort and cumulative_sum on the GPU.
 #pragma once
 
-#include "meshtensor/device/cuda/index_text.hpp"
 #include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/text/index.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/sort.hpp"

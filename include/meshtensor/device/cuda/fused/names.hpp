@@ -2,8 +2,8 @@
 // Writes the expressions of a fused kernel: a step's function, an operand's address, a row's indices.
 #pragma once
 
-#include "meshtensor/device/cuda/fused_shape.hpp"
-#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/device/cuda/fused/shape.hpp"
+#include "meshtensor/device/cuda/text/kernel_texts.hpp"
 
 namespace meshtensor::cuda::detail {
 

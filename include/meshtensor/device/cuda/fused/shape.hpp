@@ -3,7 +3,7 @@
 // how many chunks and tiles it is divided.
 #pragma once
 
-#include "meshtensor/device/cuda/loop_space.hpp"
+#include "meshtensor/device/cuda/fused/loop_space.hpp"
 
 namespace meshtensor::cuda {
 

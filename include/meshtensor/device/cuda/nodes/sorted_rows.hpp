@@ -4,8 +4,8 @@
 // same each time.
 #pragma once
 
-#include "meshtensor/device/cuda/index_text.hpp"
 #include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/text/index.hpp"
 
 namespace meshtensor::cuda::detail {
 

@@ -3,7 +3,7 @@
 // chooses; sums of each group go through the rows of that group alone.
 #pragma once
 
-#include "meshtensor/device/cuda/sorted_rows.hpp"
+#include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 
 namespace meshtensor::cuda {

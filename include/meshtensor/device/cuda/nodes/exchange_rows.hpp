@@ -2,7 +2,7 @@
 // The steps of an exchange of rows on the GPU: counts the rows of each group, sorts rows by group, and puts them back.
 #pragma once
 
-#include "meshtensor/device/cuda/sorted_rows.hpp"
+#include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
 #include "meshtensor/op/exchange_rows.hpp"
 
 namespace meshtensor::cuda {

@@ -2,7 +2,7 @@
 // Writes what a fused kernel does for one row: phase by phase, in passes over its vector.
 #pragma once
 
-#include "meshtensor/device/cuda/fused_pass.hpp"
+#include "meshtensor/device/cuda/fused/pass.hpp"
 
 namespace meshtensor::cuda::detail {
 

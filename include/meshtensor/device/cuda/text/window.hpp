@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "meshtensor/base/window.hpp"
-#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/device/cuda/text/kernel_texts.hpp"
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor::cuda::detail {

@@ -3,8 +3,8 @@
 // index are sorted before they are added.
 #pragma once
 
-#include "meshtensor/device/cuda/index_text.hpp"
-#include "meshtensor/device/cuda/movement.hpp"
+#include "meshtensor/device/cuda/nodes/movement.hpp"
+#include "meshtensor/device/cuda/text/index.hpp"
 #include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/put.hpp"
 

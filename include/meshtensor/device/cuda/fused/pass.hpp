@@ -2,7 +2,7 @@
 // Writes one pass of a fused kernel over a row's vector: loads, steps, partial results of reductions, stores.
 #pragma once
 
-#include "meshtensor/device/cuda/fused_names.hpp"
+#include "meshtensor/device/cuda/fused/names.hpp"
 
 namespace meshtensor::cuda::detail {
 
