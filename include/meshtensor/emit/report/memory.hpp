@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace meshtensor::detail {
 
 /// The live values when the arena is fullest.
 inline std::vector<value_id> held_at_fullest(module const& m, plan const& p) {
-  auto const again = on_heap([&] { return plan{}; });
+  auto const again = std::make_unique<plan>();
   again->numbers = p.numbers, again->steps = p.steps;
   std::unique_ptr<planner> const plan_again(new planner(m, *again));
   int entry = 0;
