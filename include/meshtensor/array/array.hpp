@@ -13,6 +13,7 @@
 
 #include "meshtensor/array/element_buffer.hpp"
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/tensor/shape.hpp"
 #include "meshtensor/tensor/view.hpp"
@@ -285,8 +286,9 @@ inline std::string text_of(std::span<dim_extent const> dims) {
   return t + "]";
 }
 [[noreturn]] inline void refuse_array(std::int64_t elements, std::size_t bytes_of_one) {
-  throw error("M10", {"an array of ", elements, " elements has ", elements * static_cast<std::int64_t>(bytes_of_one),
-                      " bytes, but the system has ", available_bytes(),
+  throw error("M10", {"an array of ", elements, " elements has ",
+                      bytes_text(elements * static_cast<std::int64_t>(bytes_of_one)), ", but the system has ",
+                      bytes_text(available_bytes()),
                       " left: make it smaller, or have each rank hold "
                       "its part alone, as feed_local and local() do"});
 }

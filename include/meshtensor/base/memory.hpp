@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/base/resident.hpp"
 
 namespace meshtensor {
@@ -82,7 +84,9 @@ class arena {
 
  private:
   static error no_memory(std::size_t bytes) {
-    return error("M10", {"the system has no block of ", bytes, " bytes, it has ", available_bytes(), " left"});
+    return error("M10", {"the system has no block of ",
+                         detail::bytes_text(static_cast<std::int64_t>(std::min(bytes, std::size_t{1} << 62))),
+                         ", it has ", detail::bytes_text(available_bytes()), " left"});
   }
 
   void* base_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/report/dims.hpp"
 #include "meshtensor/emit/report/exchanges.hpp"
 #include "meshtensor/emit/report/memory.hpp"

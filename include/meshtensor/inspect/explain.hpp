@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/graphviz.hpp"
 #include "meshtensor/emit/picture.hpp"
 #include "meshtensor/emit/print_instructions.hpp"
@@ -20,9 +21,9 @@ template <class... Args>
 std::string explain(executable<Args...> const& e) {
   memory_use const use = e.memory();
   return report(e.graph(), e.planned(), e.processors_mesh()) +
-         "beside it, in this process: " + detail::rounded(use.workspace) +
-         "B of workspace for kernels, libraries and messages, " + detail::rounded(use.process) +
-         "B of code, libraries and plans\n";
+         "beside it, in this process: " + detail::bytes_text(use.workspace) +
+         " of workspace for kernels, libraries and messages, " + detail::bytes_text(use.process) +
+         " of code, libraries and plans\n";
 }
 /// Which rank holds which elements, and what each move sends where: see emit/picture.hpp.
 template <class... Args>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/table.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/cost.hpp"

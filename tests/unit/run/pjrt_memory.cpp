@@ -58,12 +58,12 @@ std::string step_with(std::int64_t bytes, std::int64_t texts, bool again = false
 }  // namespace
 
 TEST_CASE("bytes in words") {
-  using mt::pjrt::bytes_text;
-  CHECK(bytes_text(0) == "0 bytes");
-  CHECK(bytes_text(999) == "999 bytes");
-  CHECK(bytes_text(1000) == "1.0 KB");
+  using mt::detail::bytes_text;
+  CHECK(bytes_text(0) == "0 B");
+  CHECK(bytes_text(999) == "999 B");
+  CHECK(bytes_text(100000) == "100 kB");
   CHECK(bytes_text(63763906560) == "63.8 GB");
-  CHECK(bytes_text(2'500'000) == "2.5 MB");
+  CHECK(bytes_text(2'500'000) == "2.50 MB");
 }
 
 TEST_CASE("a step that needs more than a device has is refused before it runs, with the batch that would fit") {

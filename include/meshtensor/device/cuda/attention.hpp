@@ -2,6 +2,7 @@
 // Runs attention on the GPU as one kernel, its gradients as two: scores stay in registers and shared memory.
 #pragma once
 
+#include <charconv>
 #include <cmath>
 
 #include "meshtensor/device/attention_form.hpp"
@@ -111,8 +112,7 @@ class attention_writer {
   }
   static std::string number(double x) {
     char text[40];
-    std::snprintf(text, sizeof text, "%.17g", x);
-    return text;
+    return {text, std::to_chars(text, text + sizeof text, x).ptr};
   }
   /// The rows of one batch and head along dim `row`; `column` -1: one element each.
   std::string rows_of(int tensor, int row, int column) const {

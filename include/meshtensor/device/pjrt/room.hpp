@@ -7,22 +7,12 @@
 #include <vector>
 
 #include "meshtensor/base/process.hpp"
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/device/pjrt/loaded_program.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
 namespace meshtensor::pjrt {
-
-/// `63.8 GB`
-inline std::string bytes_text(std::int64_t bytes) {
-  char const* const units[] = {"bytes", "KB", "MB", "GB", "TB"};
-  auto amount = static_cast<double>(bytes);
-  int unit = 0;
-  while (unit < 4 && amount >= 1000) amount /= 1000, ++unit;
-  auto const tenths = static_cast<std::int64_t>(amount * 10 + 0.5);
-  std::string const fraction = unit == 0 ? "" : "." + std::to_string(tenths % 10);
-  return std::to_string(tenths / 10) + fraction + " " + units[unit];
-}
 
 /// The dim that is open in the program and that all inputs have: that of the batch. no_id: there is none.
 inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& arguments) {
@@ -59,9 +49,9 @@ inline std::int64_t bytes_of_arguments(module const& m, plan const& p, std::vect
 /// errors  M11
 inline void require_room_for_arguments(std::int64_t bytes, std::int64_t all, std::string const& device) {
   if (bytes > all)
-    throw error("M11",
-                {"the inputs, parameters and state of a step alone need ", bytes_text(bytes), " of each device, but ",
-                 device, " has ", bytes_text(all), ": take a smaller batch, or shard more dims"});
+    throw error("M11", {"the inputs, parameters and state of a step alone need ", detail::bytes_text(bytes),
+                        " of each device, but ", device, " has ", detail::bytes_text(all),
+                        ": take a smaller batch, or shard more dims"});
 }
 /// Refuses a program, before it is compiled, whose arguments alone are more than a device has.
 ///
@@ -97,8 +87,8 @@ inline void require_room(loaded_program const& program, module const& m, plan co
         fits = ": about " + std::to_string(most) + " of '" + m.dim_name(d).text() + "' would fit instead of " +
                std::to_string(now);
     }
-    throw error("M11", {"a step needs ", bytes_text(needs), " of each device, but ",
-                        bytes_text(std::max<std::int64_t>(0, *free)), " are free on ", device_text(c, k), fits,
+    throw error("M11", {"a step needs ", detail::bytes_text(needs), " of each device, but ",
+                        detail::bytes_text(std::max<std::int64_t>(0, *free)), " are free on ", device_text(c, k), fits,
                         fits.empty() ? ": " : "; else ", "shard more dims, or take a smaller model"});
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/table.hpp"
 
 namespace meshtensor::detail {
@@ -17,8 +18,6 @@ inline std::string ratio(double x) {
   auto const hundredths = static_cast<std::int64_t>(x * 100 + 0.5);
   return std::to_string(hundredths / 100) + "." + std::to_string(100 + hundredths % 100).substr(1);
 }
-/// `1.5 MB`
-inline std::string bytes_text(std::int64_t n) { return rounded(n) + "B"; }
 /// `20 Mflop`, `512 elements`
 inline std::string quantity(std::int64_t n, char const* of) {
   std::string const r = rounded(n);
