@@ -153,9 +153,9 @@ class emission {
     return first ? binary(w, "add", {i, fill(w, convert(w, *first, t.element), t.shape)}) : i;
   }
 
-  [[noreturn]] void refuse(node const& n, char const* what) const {
+  [[noreturn]] void refuse(node const& n, std::string_view what, char const* why = " yet") const {
     diagnostic d{};
-    d << "R01 there is no StableHLO for " << what << " yet";
+    d << "R01 there is no StableHLO for " << what << why;
     locate(d, m, n);
     throw error(d.code(), std::string(d.view().substr(4)));
   }

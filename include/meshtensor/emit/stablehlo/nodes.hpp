@@ -99,7 +99,8 @@ inline value write_node(emission& e, node const& n) {
   }
   if (is_collective(n.kind)) return exchange(e, n);
   name const* const own = own_name_of(e.m, n);
-  e.refuse(n, own == nullptr ? text_of(n.kind) : own->text().c_str());
+  if (own == nullptr) e.refuse(n, text_of(n.kind));
+  e.refuse(n, own->text(), ", an operation of your own: mt::default_device runs it");
 }
 
 }  // namespace meshtensor::hlo
