@@ -6,6 +6,7 @@
 // needs: mpi
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <stdexcept>
 
 #include "meshtensor/comm/mpi.hpp"
@@ -107,6 +108,31 @@ TEST_CASE("ranks that wait for different things say so") {
   CHECK(warning.starts_with("R22: rank 0: it waited " + mt::text_of(warn) + " for collective 0") ==
         (me == 0));  // one speaks for all
   CHECK(warning.empty() == (me != 0));
+}
+
+TEST_CASE("a rank whose part is shorter waits for the same") {
+  if (ranks::count() < 3) return;
+  auto const end = limit();
+  static mt::mpi_world world({.limits = {.end = end}, .throws = true});  // messages that never come use its memory
+  int const me = world.rank(), last = world.size() - 1;
+  static std::vector<int> const up = ranks::below(world.size()), down(up.rbegin(), up.rend());
+  mt::group const ascending{up.data(), world.size(), me}, descending{down.data(), world.size(), last - me};
+  world.prepare(ascending), world.prepare(descending);
+  bool const strays = me == last;
+  mt::collective_call call;
+  call.kind = mt::collective::all_gather, call.join = 0, call.dims = 1;
+  call.joined = world.size() + 1, call.extent[0] = me == 0 || strays ? 2 : 1;
+  static std::vector<float> x(2), y(8);
+  static std::vector<std::max_align_t> workspace(
+      static_cast<std::size_t>(world.workspace_bytes(call, world.size())) / sizeof(std::max_align_t) + 1);
+  std::string said;
+  try {
+    auto r = world.start(call, strays ? descending : ascending, x.data(), y.data(), workspace.data());
+    world.wait(r);
+  } catch (mt::error const& e) { said = e.what(); }
+  INFO(said);
+  CHECK(said.find("; " + mt::text_of_ranks({strays ? 0 : last}) + " waits for something else, collective 0 of") !=
+        std::string::npos);
 }
 
 TEST_CASE("an error of the MPI library carries its text") {

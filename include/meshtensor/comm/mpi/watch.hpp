@@ -111,7 +111,7 @@ class mpi_watch {
     std::vector<int> absent, elsewhere;
     for (int j = 0; j < f.count; ++j) {
       int const r = f.members[j];
-      if (r == rank_ || waiting(r) == what(f) || (f.what == the_end && waiting(r).starts_with(the_end))) continue;
+      if (r == rank_ || waiting(r) == what(f, j) || (f.what == the_end && waiting(r).starts_with(the_end))) continue;
       (waiting(r).empty() ? absent : elsewhere).push_back(r);
     }
     std::string text = std::string(begins_with) + text_of(limit) + " for " + what(f);
@@ -231,12 +231,15 @@ class mpi_watch {
   bool somebody_is_at_end(mpi_pending const& f) const {
     return std::any_of(f.members, f.members + f.count, [&](int r) { return waiting(r).starts_with(the_end); });
   }
-  static std::string what(mpi_pending const& f) {
+  static std::string what(mpi_pending const& f) { return what(f, f.call); }
+  // The same wait as member `j` names it: its block may have other extents.
+  static std::string what(mpi_pending const& f, int j) { return what(f, of_member(f.call, f.count, j)); }
+  static std::string what(mpi_pending const& f, collective_call const& call) {
     std::vector<int> members(f.members, f.members + f.count);
     std::sort(members.begin(), members.end());
     if (f.over == nullptr)
-      return f.what + (" of " + text_of_ranks(members)) + (f.call.file == nullptr ? "" : ": " + located(f.call));
-    return "collective " + std::to_string(f.sequence) + " of " + text_of_ranks(members) + ": " + located(f.call);
+      return f.what + (" of " + text_of_ranks(members)) + (call.file == nullptr ? "" : ": " + located(call));
+    return "collective " + std::to_string(f.sequence) + " of " + text_of_ranks(members) + ": " + located(call);
   }
   std::string const& waiting(int r) const { return waits_for_[static_cast<std::size_t>(r)]; }
   std::vector<int> who_does_not_wait() const {
