@@ -148,16 +148,10 @@ struct pool_rule {
       }
       return p;
     }
-    bool is_windowed(int at) const { return window_at(at) >= 0; }
-    int window_at(int at) const {
+    bool is_windowed(int at) const {
       for (int k = 0; k < count; ++k)
-        if (windows[k].at == at) return k;
-      return -1;
-    }
-    /// The element of window k at a position in all windows.
-    std::int64_t element(std::int64_t position, int k) const {
-      for (int i = count; --i > k;) position /= windows[i].window.size;
-      return position % windows[k].window.size;
+        if (windows[k].at == at) return true;
+      return false;
     }
   };
 
