@@ -177,7 +177,15 @@ int run_as_guest(arguments const& a) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
-    run(mt::job(MPI_COMM_WORLD), a);
+    mt::job const job(MPI_COMM_WORLD);
+    try {
+      run(job, a);
+    } catch (mt::error const&) {
+      try {
+        run(job, a);
+      } catch (mt::error const& e) { fmt::print(stderr, "rank {} is told again: {}\n", rank, e.what()); }
+      throw;
+    }
   } catch (std::exception const& e) { fmt::print(stderr, "rank {} has caught: {}\n", rank, e.what()); } catch (int) {
     fmt::print(stderr, "rank {} has caught a number\n", rank);
   }

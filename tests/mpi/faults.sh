@@ -242,7 +242,8 @@ END
         ranks $how $where
         wait_for 'harm at'
         ends 10 "^rank 0 has caught: meshtensor R21: rank 2 failed: process [0-9]+ on .* (was killed by SIG|exited with code|is gone)" \
-          "^rank 1 has caught: meshtensor R21: rank 2 failed: process "
+          "^rank 1 has caught: meshtensor R21: rank 2 failed: process " \
+          "^rank 0 is told again: meshtensor R21: rank 2 failed: process " "^rank 1 is told again: meshtensor R21: rank 2 failed: process "
       done
       ranks throws_number $where
       wait_for 'harm at'

@@ -315,7 +315,11 @@ class mpi_world {
   }
   group everybody() const { return {everybody_.data(), size_, rank_}; }
 
-  error failed_before() const { return error("R21", {"this rank failed before, so its job is over: ", told_->text()}); }
+  error failed_before() const {
+    std::string const& why = told_->text();
+    if (why.starts_with(comm::mpi_requests::of_another)) return comm::mpi_requests::failure(rank_, why);
+    return error("R21", {"this rank failed before, so its job is over: ", why});
+  }
   comm::group_communicators* find(group const& g) {
     for (comm::group_communicators& c : groups_)
       if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;

@@ -79,14 +79,16 @@ class mpi_requests {
 
   /// Throws the failure that another rank reported, its own or a third rank's. errors R21
   void raise() const {
-    if (failed_ < 0) return;
-    std::string_view told = notice();
+    if (failed_ >= 0) throw failure(failed_, notice());
+  }
+  /// The failure that a notice tells: its sender's, or that of another rank.
+  static error failure(int sender, std::string_view told) {
     if (!told.starts_with(of_another))
-      throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_->data(), failed_);
+      return error("R21", "rank " + std::to_string(sender) + " failed: " + std::string(told), sender);
     told.remove_prefix(of_another.size());
-    int rank = failed_;
+    int rank = sender;
     std::from_chars(told.data() + std::string_view("rank ").size(), told.data() + told.size(), rank);
-    throw error("R21", std::string(told), rank);
+    return error("R21", std::string(told), rank);
   }
   /// The prefix of a notice about another rank than its sender.
   static constexpr std::string_view of_another = "meshtensor R21: ";
