@@ -1,93 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies factors of few dims with each other before the tensor of all dims is multiplied by them.
+// Chooses the sums and products that are put off, so that factors of few dims are multiplied with each other before
+// the tensor of all dims is multiplied by them.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/emission.hpp"
+#include "meshtensor/emit/stablehlo/linear_writer.hpp"
 #include "meshtensor/graph/locate.hpp"
 
 namespace meshtensor::hlo {
-
-/// An operation on tensors of some of the dims of one value.
-class small_values {
- public:
-  small_values(emission& e, meshtensor::value const& whole, extents const& shape)
-      : e_(e), whole_(whole), shape_(shape) {}
-
-  bool are_small(shape const& a, shape const& b) const { return united(a, b).count < whole_.dims.count; }
-  small_value binary(char const* name, small_value const& x, small_value const& y) {
-    shape const dims = united(x.dims, y.dims);
-    extents of_dims;
-    for (int i = 0; i < dims.count; ++i)
-      of_dims.push_back(shape_[static_cast<std::size_t>(whole_.dims.find(dims.at[i]))]);
-    value const a = e_.laid(x.what, x.dims, dims, of_dims), b = e_.laid(y.what, y.dims, dims, of_dims);
-    return {hlo::binary(e_.w, name, {a, b}), dims};
-  }
-  value broadcast(small_value const& x) { return e_.laid(x.what, x.dims, whole_.dims, shape_); }
-
- private:
-  emission& e_;
-  meshtensor::value const& whole_;
-  extents shape_;
-};
-
-inline void add_rest(small_values& small, linear_form& f, small_value const& x, bool subtracted) {
-  if (!f.rest) {
-    f.rest = x, f.rest_is_subtracted = subtracted;
-  } else if (f.rest_is_subtracted == subtracted) {
-    f.rest = small.binary("add", *f.rest, x);
-  } else {
-    f.rest = subtracted ? small.binary("subtract", *f.rest, x) : small.binary("subtract", x, *f.rest);
-    f.rest_is_subtracted = false;
-  }
-}
-
-/// Whether (x - centre) * factor + rest is written as x * factor + (rest - centre * factor).
-inline bool joins_centres(linear_form const& f) {
-  int narrow = 0;
-  for (linear_term const& t : f.terms) narrow += t.centre && t.is_narrow ? 1 : 0;
-  return narrow != 0 && (f.rest || narrow > 1);
-}
-
-inline value emission::written(linear_form const& form, meshtensor::value const& v) {
-  linear_form f = form;
-  type const t = [&] {
-    type all{hlo::text_of(v.type), {}};
-    all.shape = f.terms.front().whole.type.shape;
-    return all;
-  }();
-  small_values small(*this, v, t.shape);
-  if (joins_centres(f))
-    for (linear_term& x : f.terms)
-      if (x.centre && x.is_narrow) {
-        add_rest(small, f, x.factor ? small.binary("multiply", *x.centre, *x.factor) : *x.centre, !x.is_subtracted);
-        x.centre.reset();
-      }
-  std::optional<value> sum;
-  bool negative = false;
-  for (linear_term const& x : f.terms) {
-    value y = x.whole;
-    if (x.centre) y = binary(w, "subtract", {y, small.broadcast(*x.centre)});
-    if (x.factor) y = binary(w, "multiply", {y, small.broadcast(*x.factor)});
-    if (!sum) {
-      sum = y, negative = x.is_subtracted;
-    } else if (x.is_subtracted == negative) {
-      sum = binary(w, "add", {*sum, y});
-    } else {
-      sum = negative ? binary(w, "subtract", {y, *sum}) : binary(w, "subtract", {*sum, y});
-      negative = false;
-    }
-  }
-  if (f.rest) {
-    value const rest = small.broadcast(*f.rest);
-    if (f.rest_is_subtracted == negative) {
-      sum = binary(w, "add", {*sum, rest});
-    } else {
-      sum = negative ? binary(w, "subtract", {rest, *sum}) : binary(w, "subtract", {*sum, rest});
-      negative = false;
-    }
-  }
-  return negative ? unary(w, "negate", *sum) : *sum;
-}
 
 /// Puts off sums and products of a value that has several dims and of others that have some of them.
 class linear_nodes {
@@ -115,9 +34,7 @@ class linear_nodes {
   }
 
  private:
-  static bool is_product(linear_form const& f) {
-    return f.terms.size() == 1 && f.terms[0].factor && !f.terms[0].is_subtracted && !f.rest;
-  }
+  static bool is_product(linear_form const& f) { return f.terms.size() == 1 && f.terms[0].factor && !f.rest; }
   extents shape() const { return e_.type_of(e_.m.result(n_)).shape; }
   bool has_all(int i) const { return e_.dims(n_, i).count == result_.dims.count; }
   bool is_small(int i) const { return e_.dims(n_, i).count > 0 && !has_all(i); }

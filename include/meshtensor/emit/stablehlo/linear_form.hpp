@@ -23,7 +23,7 @@ struct linear_term {
   bool is_narrow = false;  // `whole` is a bf16 made wider, so the digits that its centre would save are none of its own
 };
 
-/// The sum of the terms, plus or minus `rest`.
+/// The sum of the terms, the first of which is not subtracted, plus or minus `rest`.
 struct linear_form {
   std::vector<linear_term> terms;
   std::optional<small_value> rest;

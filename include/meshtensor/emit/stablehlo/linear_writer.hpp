@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a sum of tensors that are shifted and multiplied by tensors of fewer dims, with few operations on all dims.
+#pragma once
+
+#include "meshtensor/emit/stablehlo/emission.hpp"
+
+namespace meshtensor::hlo {
+
+/// An operation on tensors of some of the dims of one value.
+class small_values {
+ public:
+  small_values(emission& e, meshtensor::value const& whole, extents const& shape)
+      : e_(e), whole_(whole), shape_(shape) {}
+
+  bool are_small(shape const& a, shape const& b) const { return united(a, b).count < whole_.dims.count; }
+  small_value binary(char const* name, small_value const& x, small_value const& y) {
+    shape const dims = united(x.dims, y.dims);
+    extents of_dims;
+    for (int i = 0; i < dims.count; ++i)
+      of_dims.push_back(shape_[static_cast<std::size_t>(whole_.dims.find(dims.at[i]))]);
+    value const a = e_.laid(x.what, x.dims, dims, of_dims), b = e_.laid(y.what, y.dims, dims, of_dims);
+    return {hlo::binary(e_.w, name, {a, b}), dims};
+  }
+  value broadcast(small_value const& x) { return e_.laid(x.what, x.dims, whole_.dims, shape_); }
+
+ private:
+  emission& e_;
+  meshtensor::value const& whole_;
+  extents shape_;
+};
+
+/// Adds a tensor of fewer dims to the rest of a form.
+inline void add_rest(small_values& small, linear_form& f, small_value const& x, bool subtracted) {
+  if (!f.rest) {
+    f.rest = x, f.rest_is_subtracted = subtracted;
+  } else if (f.rest_is_subtracted == subtracted) {
+    f.rest = small.binary("add", *f.rest, x);
+  } else {
+    f.rest = subtracted ? small.binary("subtract", *f.rest, x) : small.binary("subtract", x, *f.rest);
+    f.rest_is_subtracted = false;
+  }
+}
+
+/// Whether a term (x - centre) * factor of a sum with `rest` can be written as x * factor, with the product of few dims
+/// joined to `rest`.
+inline bool joins(linear_form const& f, linear_term const& t, small_values const& small) {
+  if (!t.centre || !t.is_narrow) return false;
+  shape const dims = t.factor ? united(t.centre->dims, t.factor->dims) : t.centre->dims;
+  return small.are_small(dims, f.rest ? f.rest->dims : shape{});
+}
+/// (x - centre) * factor + rest as x * factor + (rest - centre * factor), where that saves a difference of all dims.
+inline void join_centres(small_values& small, linear_form& f) {
+  int narrow = 0;
+  for (linear_term const& t : f.terms) narrow += joins(f, t, small) ? 1 : 0;
+  if (narrow < (f.rest ? 1 : 2)) return;
+  for (linear_term& t : f.terms) {
+    if (!joins(f, t, small)) continue;
+    add_rest(small, f, t.factor ? small.binary("multiply", *t.centre, *t.factor) : *t.centre, !t.is_subtracted);
+    t.centre.reset();
+  }
+}
+
+/// The value of a form, whose tensors have the dims of `v` in their order.
+inline value emission::written(linear_form const& form, meshtensor::value const& v) {
+  linear_form f = form;
+  small_values small(*this, v, f.terms.front().whole.type.shape);
+  join_centres(small, f);
+  std::optional<value> sum;
+  auto const add = [&](value const& y, bool is_subtracted) {
+    sum = sum ? binary(w, is_subtracted ? "subtract" : "add", {*sum, y}) : y;
+  };
+  for (linear_term const& x : f.terms) {
+    value y = x.whole;
+    if (x.centre) y = binary(w, "subtract", {y, small.broadcast(*x.centre)});
+    if (x.factor) y = binary(w, "multiply", {y, small.broadcast(*x.factor)});
+    add(y, x.is_subtracted);
+  }
+  if (f.rest) add(small.broadcast(*f.rest), f.rest_is_subtracted);
+  return *sum;
+}
+
+}  // namespace meshtensor::hlo
