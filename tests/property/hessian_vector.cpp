@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "meshtensor/device/reference.hpp"
@@ -93,6 +94,31 @@ struct deep {
   }
 };
 struct deep_f64 : mt::precision<deep, mt::f64> {};
+
+inline constexpr struct turns : mt::dim<"turns", 2> {} turns;
+
+/// The same with a loop in each layer, so that loops stack and take stacks of stacks; twice what it stacks is taken by
+/// another one.
+struct deeper {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, batch, width);
+    auto const along = s.input("along", mt::f64, batch, width);
+    auto const shifts = s.parameter("shifts", layers, width, mt::constant(0.2));
+    auto const y = mt::repeat(s / "turns", turns, x, [&](mt::scope auto r, auto h) {
+      auto const [last, all] = mt::scan(r / "in", layers, h, shifts, [](auto, auto k, auto shift) {
+        auto const next = tanh(k * k * 0.5 + shift);
+        return std::tuple(next, next * k);
+      });
+      return std::get<0>(mt::scan(r / "out", layers, last, all + all * 2,
+                                  [](auto, auto k, auto e) { return std::tuple(k + e * k * 0.1, k); }));
+    });
+    auto const first = mt::gradient(mean(y * y * y), x);
+    auto const second = mt::gradient(mt::sum(first * along), x);
+    s.output("first", first), s.output("second", second);
+    s.output("third", mt::gradient(mt::sum(second * along), x));
+  }
+};
+struct deeper_f64 : mt::precision<deeper, mt::f64> {};
 }  // namespace net
 
 using numbers = std::vector<double>;
@@ -165,20 +191,30 @@ TEST_CASE("a Hessian times a vector") {
   property::at_least(8, tried);
 }
 
-TEST_CASE("derivatives through layers that are spread over the axis of the batch") {
+namespace {
+template <class Program>
+void check_spread_layers() {
   auto const derivatives = [](std::int64_t data, std::int64_t model) {
     auto const job = mt::job::in_lockstep();
     mt::store weights(job);
-    mt::executable<net::deep_f64, net::mesh, net::spread_layers, mt::reference_device> run(
-        weights, net::data(data), net::height(1), net::model(model));
+    mt::executable<Program, net::mesh, net::spread_layers, mt::reference_device> run(weights, net::data(data),
+                                                                                     net::height(1), net::model(model));
     auto const got = run(mt::feed<"x">(drawn(9, 0.4)), mt::feed<"along">(drawn(9, 2.3)));
     auto const whole = [](auto const& a) { return numbers(a.begin(), a.end()); };
-    return point{whole(got.get<"first">().gather()), whole(got.get<"second">().gather()),
-                 whole(got.get<"third">().gather())};
+    return point{whole(got.template get<"first">().gather()), whole(got.template get<"second">().gather()),
+                 whole(got.template get<"third">().gather())};
   };
   point const alone = derivatives(1, 1);
   for (auto const& [data, model] : std::vector<std::array<std::int64_t, 2>>{{2, 1}, {3, 1}, {2, 2}, {3, 3}, {6, 1}}) {
     INFO("data = " << data << ", model = " << model);
     CHECK(apart(derivatives(data, model), alone) < 1e-12);
   }
+}
+}  // namespace
+
+TEST_CASE("derivatives through layers that are spread over the axis of the batch") {
+  check_spread_layers<net::deep_f64>();
+}
+TEST_CASE("derivatives through loops inside of a loop, whose layers are spread so") {
+  check_spread_layers<net::deeper_f64>();
 }

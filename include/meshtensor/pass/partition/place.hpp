@@ -50,7 +50,7 @@ constexpr void imply_operands(partitioning& p, operation_placements& at) {
     for (int k = 0; k < dims.count; ++k) {
       bool const lost =
           at.rule.contracts == reduction::none && !at.result_dims.has(at.rule.name_in_result(i, dims.at[k]));
-      bool const of_loops = k == 0 && p.between_loops.of[p.from.result(at.n)];
+      bool const of_loops = k < p.between_loops.of[p.from.result(at.n)];
       if (lost || of_loops || at.rule.needs_whole(dims.at[k])) whole.add(dims.at[k]);
     }
     at.operands[i] = p.implied(p.from.operand(at.n, i), at.n, whole);
