@@ -115,7 +115,7 @@ struct evaluate {
 template <class Block>
 struct follow {
   constexpr void operator()(mt::scope auto s) const {
-    auto const nothing = broadcast(iota(s, color, mt::f32) * 0, to(batch, rows, cols, color));
+    auto const nothing = full(s, 0, mt::f32, to(batch, rows, cols, color));
     logits_of<Block>(s / "model", mt::cast<s.compute>(nothing), evaluating);
     mt::moving_average{.decay = s.number("decay", 0.999), .states = true}.follow(s / "average", s / "model");
   }

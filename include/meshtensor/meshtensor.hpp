@@ -18,6 +18,7 @@
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/full.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/op/resize.hpp"

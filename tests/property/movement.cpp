@@ -250,6 +250,8 @@ TEST_CASE("values made without operands: by position, by counter") {
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16, mt::dtype::i32, mt::dtype::i64}) {
     graph g;
     g.output("iota", mt::broadcast(g.b, mt::iota(g.b, g.dim("b"), type), g.dims("abc")));
+    g.output("full", mt::broadcast(g.b, mt::constant(g.b, 3, type), g.dims("cba")));
+    g.output("number", mt::constant(g.b, 3, type));
     if (mt::is_float(type)) {
       g.output("uniform", mt::random(g.b, mt::distribution::uniform, type, g.dims("abc")));
       mt::value_id const normal = mt::random(g.b, mt::distribution::normal, type, g.dims("cab"));

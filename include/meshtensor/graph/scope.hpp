@@ -145,17 +145,20 @@ class trace_scope {
     effect(primitive::output, x.id, output_attributes{row, false}.packed());
   }
 
+  /// A number as an output, in f64: a schedule, for example.
+  constexpr void output(named_here const& label, meshtensor::number const& n) const {
+    at_line(label.where);
+    output(label, tensor<f64>(b_, b_->add(primitive::constant, {}, f64, {}, {{b_->add_number(n)}})));
+  }
   template <handle H, class... Args>
   constexpr void output(H const&, Args const&...) const {
     static_assert(is_valid<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
   }
-  /// Rejects what is no tensor.
+  /// Rejects what is neither a tensor nor a number.
   template <class N>
-  requires(!handle<N>)
+  requires(!handle<N> && !std::convertible_to<N const&, meshtensor::number>)
   constexpr void output(named_here const&, N const&) const {
-    static_assert(is_valid<detail::wrong<"T10 an output is a tensor: a number becomes one beside a tensor, "
-                                         "sum(x) * 0 + rate",
-                                         N>>);
+    static_assert(is_valid<detail::wrong<"T10 an output is a tensor or a number, one for each name", N>>);
   }
 
   /// Makes a tensor visible from outside, in loops too: each step returns it under its path and this name,

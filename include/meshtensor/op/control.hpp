@@ -78,7 +78,8 @@ constexpr void refuse_own_dim(builder& b, dim_id dim, id_list<> const& stacked) 
     if (!v.dims.has(dim)) continue;
     diagnostic d{};
     add_type(d << "T07 a loop over '" << b.m.dim_name(dim) << "' stacks ", b.m, v.type, v.dims);
-    b.note(d << ", which has that dim itself: start from a tensor without it, sum(x, dim) * 0, or rename it before");
+    b.note(d << ", which has that dim itself: start from a tensor without it, such as full(s, 0, dtype, to(...)), or "
+                "rename it before");
   }
 }
 

@@ -55,7 +55,8 @@ template <class H>
 using dims_of_t = decltype(dims_of<H>());
 
 /// Reports T02 if a number whose value is known is not an integer, but would become one beside a tensor of integers.
-constexpr void require_integer(builder& b, number const& n, dtype type) {
+constexpr void require_integer(builder& b, number const& n, dtype type, char const* place = "stands beside",
+                               char const* fix = "cast the tensor to a float") {
   if (is_float(type) || n.count != 1) return;
   number::item const& only = n.items[0];
   number_row const* const row = only.kind == number::item::row ? &b.m.numbers[only.id] : nullptr;
@@ -66,7 +67,7 @@ constexpr void require_integer(builder& b, number const& n, dtype type) {
   if (!known || (fits && value == static_cast<double>(static_cast<std::int64_t>(value)))) return;
   diagnostic d{};
   add_real(d << "T02 ", value);
-  b.note(d << " is not an integer, but stands beside a tensor of " << text_of(type) << ": cast the tensor to a float");
+  b.note(d << " is not an integer, but " << place << " a tensor of " << text_of(type) << ": " << fix);
 }
 
 template <class H>

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors filled with one number.
+#pragma once
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/broadcast.hpp"
+#include "meshtensor/op/detail/record.hpp"
+
+namespace meshtensor {
+
+/// A tensor that is one number everywhere: `full(s, 0.5, mt::f32, to(batch, d_model))`. The number may be one that is
+/// set at run time, or a schedule. Without dims it is the number alone: `full(s, rate, mt::f32)`.
+///
+/// dims    those of `to`
+/// grad    none
+/// errors  T02 a fraction as an integer
+template <scope S, dtype T, dim_type... D>
+constexpr tensor<T, D...> full(S const& s, number const& everywhere, dtype_constant<T>, to_dims<D...>,
+                               line const& where = {}) {
+  detail::recording r(&s.recorder(), where);
+  detail::require_integer(r.b, everywhere, T, "fills", "choose a float");
+  value_id const v = constant(r.b, everywhere, T);
+  return {&r.b, sizeof...(D) == 0 ? v : broadcast(r.b, v, detail::shape_of(r.b, dims<D...>{}))};
+}
+template <scope S, dtype T>
+constexpr tensor<T> full(S const& s, number const& everywhere, dtype_constant<T> type, line const& where = {}) {
+  return full(s, everywhere, type, to(), where);
+}
+/// Rejects dims that are not in `to`.
+template <scope S, dtype T, dim_type... D>
+requires(sizeof...(D) > 0)
+constexpr tensor<T, D...> full(S const& s, number const&, dtype_constant<T>, D...) {
+  static_assert(is_valid<detail::wrong<"T10 the dims of a tensor that is filled with a number are in to: "
+                                       "full(s, 0.5, mt::f32, mt::to(batch))",
+                                       D...>>);
+  return {&s.recorder(), value_id{}};
+}
+
+}  // namespace meshtensor
