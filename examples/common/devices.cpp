@@ -38,7 +38,7 @@ std::string of_plugin(std::string const& path) {
     for (std::size_t k = 0; k < client.devices().size(); ++k) {
       auto const bytes = client.all_bytes(k), free = client.free_bytes(k);
       all += fmt::format("             device {}: {}", client.id(k), client.kind(k));
-      if (bytes && free) all += fmt::format(", {} of {} free", pjrt::bytes_text(*free), pjrt::bytes_text(*bytes));
+      if (bytes && free) all += fmt::format(", {} of {} free", mt::bytes_text(*free), mt::bytes_text(*bytes));
       all += "\n";
     }
     return all;

@@ -85,8 +85,8 @@ class arena {
  private:
   static error no_memory(std::size_t bytes) {
     return error("M10", {"the system has no block of ",
-                         detail::bytes_text(static_cast<std::int64_t>(std::min(bytes, std::size_t{1} << 62))),
-                         ", it has ", detail::bytes_text(available_bytes()), " left"});
+                         bytes_text(static_cast<std::int64_t>(std::min(bytes, std::size_t{1} << 62))), ", it has ",
+                         bytes_text(available_bytes()), " left"});
   }
 
   void* base_ = nullptr;

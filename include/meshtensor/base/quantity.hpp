@@ -20,7 +20,11 @@ inline std::string rounded(std::int64_t n) {
   if (scale > 1) r += "." + std::to_string(scale + digits % scale).substr(1);
   return r + " " + *letter;
 }
-/// `1.50 MB`
-inline std::string bytes_text(std::int64_t n) { return rounded(n) + "B"; }
-
 }  // namespace meshtensor::detail
+
+namespace meshtensor {
+
+/// `1.50 MB`
+inline std::string bytes_text(std::int64_t n) { return detail::rounded(n) + "B"; }
+
+}  // namespace meshtensor

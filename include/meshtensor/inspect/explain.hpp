@@ -21,8 +21,8 @@ template <class... Args>
 std::string explain(executable<Args...> const& e) {
   memory_use const use = e.memory();
   return report(e.graph(), e.planned(), e.processors_mesh()) +
-         "beside it, in this process: " + detail::bytes_text(use.workspace) +
-         " of workspace for kernels, libraries and messages, " + detail::bytes_text(use.process) +
+         "beside it, in this process: " + bytes_text(use.workspace) +
+         " of workspace for kernels, libraries and messages, " + bytes_text(use.process) +
          " of code, libraries and plans\n";
 }
 /// Which rank holds which elements, and what each move sends where: see emit/picture.hpp.

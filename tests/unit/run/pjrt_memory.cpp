@@ -58,7 +58,7 @@ std::string step_with(std::int64_t bytes, std::int64_t texts, bool again = false
 }  // namespace
 
 TEST_CASE("bytes in words") {
-  using mt::detail::bytes_text;
+  using mt::bytes_text;
   CHECK(bytes_text(0) == "0 B");
   CHECK(bytes_text(999) == "999 B");
   CHECK(bytes_text(100000) == "100 kB");

@@ -49,9 +49,9 @@ inline std::int64_t bytes_of_arguments(module const& m, plan const& p, std::vect
 /// errors  M11
 inline void require_room_for_arguments(std::int64_t bytes, std::int64_t all, std::string const& device) {
   if (bytes > all)
-    throw error("M11", {"the inputs, parameters and state of a step alone need ", detail::bytes_text(bytes),
-                        " of each device, but ", device, " has ", detail::bytes_text(all),
-                        ": take a smaller batch, or shard more dims"});
+    throw error("M11",
+                {"the inputs, parameters and state of a step alone need ", bytes_text(bytes), " of each device, but ",
+                 device, " has ", bytes_text(all), ": take a smaller batch, or shard more dims"});
 }
 /// Refuses a program, before it is compiled, whose arguments alone are more than a device has.
 ///
@@ -87,8 +87,8 @@ inline void require_room(loaded_program const& program, module const& m, plan co
         fits = ": about " + std::to_string(most) + " of '" + m.dim_name(d).text() + "' would fit instead of " +
                std::to_string(now);
     }
-    throw error("M11", {"a step needs ", detail::bytes_text(needs), " of each device, but ",
-                        detail::bytes_text(std::max<std::int64_t>(0, *free)), " are free on ", device_text(c, k), fits,
+    throw error("M11", {"a step needs ", bytes_text(needs), " of each device, but ",
+                        bytes_text(std::max<std::int64_t>(0, *free)), " are free on ", device_text(c, k), fits,
                         fits.empty() ? ": " : "; else ", "shard more dims, or take a smaller model"});
   }
 }
