@@ -148,10 +148,11 @@ struct pool_rule {
       }
       return p;
     }
-    bool is_windowed(int at) const {
+    bool is_windowed(int at) const { return window_at(at) >= 0; }
+    int window_at(int at) const {
       for (int k = 0; k < count; ++k)
-        if (windows[k].at == at) return true;
-      return false;
+        if (windows[k].at == at) return k;
+      return -1;
     }
   };
 
