@@ -182,11 +182,12 @@ TEST_CASE("what cannot be done is refused before anything is sent") {
   call.joined = 3000000001 * world.size() + 1;
   call.extent[0] = mt::joined_part(call, world.size(), world.rank()).count;
   CHECK(code(call, all) == "R26");
+  char const* const by_offset = world.size() == 2 ? "R23" : "R26";  // the last of three parts is beyond 2^31 elements
   call.joined = 1500000000ll * world.size() + 1;
   call.extent[0] = mt::joined_part(call, world.size(), world.rank()).count;
-  CHECK(code(call, all) == "R26");
+  CHECK(code(call, all) == by_offset);
   call.kind = mt::collective::reduce, call.join = -1, call.extent[0] = 1100000000ll * world.size();
-  CHECK(code(call, all) == "R26");
+  CHECK(code(call, all) == by_offset);
   call.kind = mt::collective::all_reduce;
   CHECK(code(call, all) == "R23");  // by parts: each is small enough
   call.extent[0] = 30;

@@ -74,7 +74,7 @@ TEST_CASE("a step that needs more than a device has is refused before it runs, w
   std::string const large = step_with(6'000'000, 1000);  // 1 MB is in use
   CAPTURE(large);
   CHECK(large.starts_with("meshtensor M11: a step needs "));
-  CHECK(large.find(" of each device, but 5.0 MB are free on " + device_of(0) + ": about ") != large.npos);
+  CHECK(large.find(" of each device, but 5.00 MB are free on " + device_of(0) + ": about ") != large.npos);
   CHECK(large.find(" of 'batch' would fit instead of 1000; else shard more dims, or take a smaller model") !=
         large.npos);
   auto const at = large.find("about ");
@@ -83,7 +83,7 @@ TEST_CASE("a step that needs more than a device has is refused before it runs, w
   CHECK((fits > 200 && fits < 900));
   CHECK(step_with(6'000'000, fits) == "");
   std::string const none = step_with(2'040'000, 10);
-  CHECK(none.find(" 1.0 MB are free on " + device_of(0) + ": shard more dims, or take a smaller model") != none.npos);
+  CHECK(none.find(" 1.00 MB are free on " + device_of(0) + ": shard more dims, or take a smaller model") != none.npos);
 }
 
 TEST_CASE("the device that has too little is named") {
@@ -106,7 +106,7 @@ TEST_CASE("the device that has too little is named") {
   std::string const second = of_two("16000000");
   unsetenv("MESHTENSOR_WRAPPED_MORE");
   CAPTURE(second);
-  CHECK(second.find(", but 3.0 MB are free on " + device_of(1) + ": about ") != second.npos);
+  CHECK(second.find(", but 3.00 MB are free on " + device_of(1) + ": about ") != second.npos);
 }
 
 TEST_CASE("arguments that are more than a device has are refused before anything is compiled") {
@@ -114,8 +114,8 @@ TEST_CASE("arguments that are more than a device has are refused before anything
   if (plugin.empty()) return;
   setenv("MESHTENSOR_WRAPPED", plugin.c_str(), 1), setenv("MESHTENSOR_PJRT", MESHTENSOR_WRAPPED_PLUGIN, 1);
   CHECK(step_with(1'900'000, 10) ==
-        "meshtensor M11: the inputs, parameters and state of a step alone need 2.0 MB of each device, but " +
-            device_of(0) + " has 1.9 MB: take a smaller batch, or shard more dims");
+        "meshtensor M11: the inputs, parameters and state of a step alone need 2.04 MB of each device, but " +
+            device_of(0) + " has 1.90 MB: take a smaller batch, or shard more dims");
   CHECK(step_with(5'000'000, 1000).starts_with("meshtensor M11: the inputs, parameters and state of a step alone "));
   CHECK(step_with(100'000'000, 1000) == "");
 }
