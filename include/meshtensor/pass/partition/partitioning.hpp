@@ -18,18 +18,13 @@ struct partitioning {
   builder b;
   placed_copies copies;
   implied_layout layout;
-  reduced_uses reduced;
-  stacks_between_loops between_loops;
+  reduced_uses reduced{};
+  stacks_between_loops between_loops{};
 
   constexpr partitioning(module const& source, module& target, layout_rules const& rules)
-      : from(source),
-        m(target),
-        report(target.report),
-        b(target),
-        copies(b),
-        layout(target, rules, target.report),
-        reduced(find_reduced_uses(source)),
-        between_loops(find_stacks_between_loops(source)) {}
+      : from(source), m(target), report(target.report), b(target), copies(b), layout(target, rules, target.report) {
+    reduced.find(source), between_loops.find(source);
+  }
 
   /// The implied placement of an old value, for a node that produces or uses it.
   constexpr placement implied(value_id old, node const& n, shape const& whole = {}) {

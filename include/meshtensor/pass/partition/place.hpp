@@ -44,14 +44,14 @@ constexpr void shard_new_dims(partitioning& p, shape const& of_operands, operati
 
 /// The placements that the layout implies for the operands, without dims that the operation needs whole.
 constexpr void imply_operands(partitioning& p, operation_placements& at) {
+  int const of_loops = p.between_loops.of[p.from.result(at.n)];
   for (int i = 0; i < at.n.operands.count; ++i) {
     shape const& dims = p.from.operand_value(at.n, i).dims;
     shape whole{};
     for (int k = 0; k < dims.count; ++k) {
       bool const lost =
           at.rule.contracts == reduction::none && !at.result_dims.has(at.rule.name_in_result(i, dims.at[k]));
-      bool const of_loops = k < p.between_loops.of[p.from.result(at.n)];
-      if (lost || of_loops || at.rule.needs_whole(dims.at[k])) whole.add(dims.at[k]);
+      if (lost || k < of_loops || at.rule.needs_whole(dims.at[k])) whole.add(dims.at[k]);
     }
     at.operands[i] = p.implied(p.from.operand(at.n, i), at.n, whole);
   }

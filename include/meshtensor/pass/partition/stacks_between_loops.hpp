@@ -16,64 +16,74 @@ namespace meshtensor::detail {
 /// name for them, so no rule is for them: they lie as their slices lie.
 struct stacks_between_loops {
   std::int8_t of[max_values];
+
+  constexpr void find(module const& m);
+
+ private:
+  constexpr int kept(module const& m, node const& n) const;
 };
 
 /// The number of first dims of a node's result along which its operands are stacked; 0 if it does not compute element
 /// by element.
-constexpr int kept_stacks(module const& m, node const& n, stacks_between_loops const& found) {
+constexpr int stacks_between_loops::kept(module const& m, node const& n) const {
   if (n.kind != primitive::elementwise && n.kind != primitive::transpose) return 0;
+  int least = 0;
+  for (int k = 0; k < n.operands.count; ++k) least = std::max<int>(least, of[m.operand(n, k)]);
+  if (least == 0) return 0;
   shape const& dims = m.result_value(n).dims;
-  int least = dims.count;
   for (int k = 0; k < n.operands.count; ++k) {
     shape const& given = m.operand_value(n, k).dims;
     if (given.count == 0) continue;
     if (given.count != dims.count) return 0;
     int same = 0;
-    while (same < found.of[m.operand(n, k)] && given.at[same] == dims.at[same]) ++same;
+    while (same < of[m.operand(n, k)] && given.at[same] == dims.at[same]) ++same;
     least = std::min(least, same);
   }
-  return n.operands.count == 0 ? 0 : least;
+  return least;
 }
 
-constexpr stacks_between_loops find_stacks_between_loops(module const& m) {
-  stacks_between_loops found{};
+/// Zeros become what `m` has.
+constexpr void stacks_between_loops::find(module const& m) {
   node_id owner[max_regions]{};
-  for (int i = 0; i < m.node_count; ++i)
-    for (int r = 0; r < m.nodes[i].regions.count; ++r) owner[m.region_of(m.nodes[i], r)] = static_cast<node_id>(i);
-  bool any = false;
-  for (int i = 0; i < m.node_count; ++i) {
+  int first = m.node_count;  // of the loops: no value before it is stacked
+  for (int i = m.node_count; i-- > 0;)
+    if (node const& n = m.nodes[i]; n.kind == primitive::repeat)
+      owner[m.region_of(n, 0)] = static_cast<node_id>(i), first = i;
+  for (int i = first; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (any && n.kind == primitive::argument) {  // a slice of a stack of stacks
+    if (n.kind == primitive::argument) {  // a slice of a stack of stacks
       node const& around = m.nodes[owner[n.region]];
-      loop const l = around.kind == primitive::repeat ? loop::of(around) : loop{};
+      if (around.kind != primitive::repeat) continue;
+      loop const l = loop::of(around);
       if (int const k = place_of(n); k >= l.carries && k < l.carries + l.stacked)
-        found.of[m.result(n)] = static_cast<std::int8_t>(std::max(0, found.of[m.operand(around, k)] - 1));
+        of[m.result(n)] = static_cast<std::int8_t>(std::max(0, of[m.operand(around, k)] - 1));
     } else if (n.kind == primitive::repeat) {
       loop const l = loop::of(n);
       list const given = m.regions[m.region_of(n, 0)].results;
       for (int k = l.carries + l.sums; k < n.results.count; ++k)
-        found.of[m.result(n, k)] = static_cast<std::int8_t>(1 + found.of[m.link(given, k)]), any = true;
-    } else if (any && n.results.count == 1) {
-      found.of[m.result(n)] = static_cast<std::int8_t>(kept_stacks(m, n, found));
+        of[m.result(n, k)] = static_cast<std::int8_t>(1 + of[m.link(given, k)]);
+    } else if (n.results.count == 1) {
+      of[m.result(n)] = static_cast<std::int8_t>(kept(m, n));
     }
   }
   // Users come after what they use, and loops after their bodies, so the last ones are looked at first.
-  for (int i = m.node_count; any && i-- > 0;) {
+  for (int i = m.node_count; i-- > first;) {
     node const& n = m.nodes[i];
     bool const repeats = n.kind == primitive::repeat;
     loop const l = repeats ? loop::of(n) : loop{};
     for (int k = 0; k < n.operands.count; ++k) {
+      std::int8_t& given = of[m.operand(n, k)];
+      if (given == 0) continue;
       bool const taken =
-          repeats ? k >= l.carries && k < l.carries + l.stacked : n.results.count == 1 && found.of[m.result(n)] != 0;
-      if (!taken) found.of[m.operand(n, k)] = 0;
+          repeats ? k >= l.carries && k < l.carries + l.stacked : n.results.count == 1 && of[m.result(n)] != 0;
+      if (!taken) given = 0;
     }
     for (int r = 0; r < n.regions.count; ++r) {
       list const given = m.regions[m.region_of(n, r)].results;
       for (int k = 0; k < given.count; ++k)  // a loop around both may stack such stacks
-        if (!(repeats && k >= l.carries + l.sums && found.of[m.result(n, k)] != 0)) found.of[m.link(given, k)] = 0;
+        if (!(repeats && k >= l.carries + l.sums && of[m.result(n, k)] != 0)) of[m.link(given, k)] = 0;
     }
   }
-  return found;
 }
 
 }  // namespace meshtensor::detail
