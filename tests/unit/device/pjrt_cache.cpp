@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "meshtensor/device/pjrt/loaded_program.hpp"
@@ -122,13 +123,34 @@ TEST_CASE("the folder is named, or the user's own, or none") {
   CHECK(pjrt::program_cache::of_user().folder() == "");
   setenv("MESHTENSOR_CACHE_BYTES", "2500", 1), setenv("MESHTENSOR_CACHE", "/mine", 1);
   CHECK(pjrt::program_cache::of_user().most_bytes() == 2500);
-  for (char const* none : {"", "much", "5 GB"}) {
-    setenv("MESHTENSOR_CACHE_BYTES", none, 1);
-    CHECK(pjrt::program_cache::of_user().most_bytes() == pjrt::program_cache::usual_bytes);
+  setenv("MESHTENSOR_CACHE_BYTES", "", 1);
+  CHECK(pjrt::program_cache::of_user().most_bytes() == pjrt::program_cache::usual_bytes);
+  for (std::string const none : {"much", "5 GB", "-1", "1e9", "99999999999999999999"}) {
+    setenv("MESHTENSOR_CACHE_BYTES", none.c_str(), 1);
+    CHECK(meshtensor_test::sentence([] { pjrt::program_cache::of_user(); }) ==
+          "meshtensor R75: MESHTENSOR_CACHE_BYTES is '" + none + "', but takes a number of bytes: 5000000000, or 0");
   }
-  pjrt::program_cache const unwritable("/proc/absent");
-  unwritable.keep("key", "content");
-  CHECK(!unwritable.find("key"));
+  unsetenv("MESHTENSOR_CACHE_BYTES");
+}
+
+TEST_CASE("a folder that cannot be written is one warning, and the program goes on") {
+  std::vector<std::string> said;
+  auto const before = std::exchange(meshtensor::on_warning(), [&](std::string const& s) { said.push_back(s); });
+  own_folder const folder;
+  pjrt::program_cache const good(folder.path());
+  good.keep("key", "content");
+  CHECK(said.empty());
+  meshtensor_test::set_content(folder.path() + "/file", "no folder");
+  pjrt::program_cache const unwritable(folder.path() + "/file");
+  for (int turn = 0; turn < 2; ++turn) {
+    unwritable.keep("key", "content");
+    CHECK(!unwritable.find("key"));
+  }
+  meshtensor::on_warning() = before;
+  REQUIRE(said.size() == 1);
+  CHECK(said[0] == "R17: compiled programs cannot be kept in '" + folder.path() +
+                       "/file', Not a directory: each start compiles anew; let MESHTENSOR_CACHE name a folder that has "
+                       "room and that you may write to, or set it to off");
 }
 
 TEST_CASE("what was used the longest ago goes when there is too much") {

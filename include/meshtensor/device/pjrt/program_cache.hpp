@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -18,21 +20,25 @@
 #include <vector>
 
 #include "meshtensor/base/crc32c.hpp"
+#include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/hash_combine.hpp"
 #include "meshtensor/base/protobuf.hpp"
+#include "meshtensor/base/warning.hpp"
 
 namespace meshtensor::pjrt {
 
 /// Files by key. A key is all that a compiled program depends on; it stands in the file, too, so that a file of another
-/// program with the same hash is not taken. A file that is damaged is none, and what cannot be written is left out.
-/// Processes may share a folder: a file is there whole or not at all, and one that another process removes while it is
-/// read stays until it was read.
+/// program with the same hash is not taken. A file that is damaged is none. A program that cannot be written is left
+/// out, and the first of a process is a warning, R17. Processes may share a folder: a file is there whole or not at
+/// all, and one that another process removes while it is read stays until it was read.
 class program_cache {
  public:
   /// The bytes of all files, unless `MESHTENSOR_CACHE_BYTES` says otherwise.
   static constexpr std::uint64_t usual_bytes = 10'000'000'000;
 
   /// `MESHTENSOR_CACHE` names the folder, `off` none; else it is `meshtensor` in the user's folder for caches.
+  ///
+  /// errors  R75 `MESHTENSOR_CACHE_BYTES` is no number of bytes
   static program_cache of_user() {
     auto const set = [](char const* name) {
       char const* const value = std::getenv(name);
@@ -75,14 +81,19 @@ class program_cache {
   void keep(std::string const& key, std::string_view content) const {
     std::string const head = head_of(key);
     if (folder_.empty() || head.size() + 4 + content.size() > most_) return;
-    std::error_code problem;
+    std::error_code problem, none;
     std::filesystem::create_directories(folder_, problem);
     std::string const to = path(key), first = to + "." + std::to_string(std::random_device{}()) + in_writing;
+    errno = 0;
     std::ofstream file(first, std::ios::binary | std::ios::trunc);
     file << head << meshtensor::detail::little_endian(crc32c(content), 4) << content;
     file.close();
     if (file) std::filesystem::rename(first, to, problem);
-    if (!file || problem) std::filesystem::remove(first, problem);
+    else if (!problem) problem.assign(errno, std::generic_category());
+    if (!file || problem) {
+      std::filesystem::remove(first, none);
+      warn_once(problem);
+    }
     prune();
   }
 
@@ -90,11 +101,20 @@ class program_cache {
   static constexpr char const* finished = ".pjrt";
   static constexpr char const* in_writing = ".part";
 
-  /// A number of bytes; what is none counts as the usual number.
   static std::uint64_t bytes_of(std::string const& text) {
+    if (text.empty()) return usual_bytes;
     std::uint64_t bytes = 0;
     auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    return problem == std::errc{} && end == text.data() + text.size() ? bytes : usual_bytes;
+    if (problem != std::errc{} || end != text.data() + text.size())
+      throw error("R75", {"MESHTENSOR_CACHE_BYTES is '", text, "', but takes a number of bytes: 5000000000, or 0"});
+    return bytes;
+  }
+  void warn_once(std::error_code const& why) const {
+    static std::atomic<bool> told = false;
+    if (!told.exchange(true) && on_warning())
+      on_warning()("R17: compiled programs cannot be kept in '" + folder_ + "', " + why.message() +
+                   ": each start compiles anew; let MESHTENSOR_CACHE name a folder that has room and that you may "
+                   "write to, or set it to off");
   }
 
   /// Removes what is too much, and what a process that was killed has left.
