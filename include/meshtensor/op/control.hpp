@@ -192,6 +192,7 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences
 /// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]); returns the last h and
 /// all y.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
+requires(detail::is_handles<Carry> && detail::is_handles<Xs>)
 constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
                     line const& where = {}) {
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
@@ -213,6 +214,15 @@ constexpr auto scan(S const&, D const&, A const&... a) {
                                        "its body: scan(s / \"time\", time, start, sequence, body)",
                                        S, D>>);
   return std::tuple(a...);
+}
+/// Rejects a call without a sequence, or whose carry or sequence is no tensor.
+template <scope S, dim_type D, class First, class... A>
+constexpr auto scan(S const&, D, First const& first, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 scan takes the first carry, then a sequence, which are tensors: scan(s / "
+                                       "\"time\", time, start, sequence, body); iota(s, time, mt::i32) is a sequence "
+                                       "that counts, full(s, 0, mt::f32, mt::to(batch)) a start",
+                                       First, A...>>);
+  return std::tuple(first, first);
 }
 
 /// Runs one of two branches, chosen by a bool without dims: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…}, [&](auto
