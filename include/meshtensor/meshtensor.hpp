@@ -17,6 +17,7 @@
 #include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/composite.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/gradient.hpp"

@@ -4,6 +4,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/nn.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/movement.hpp"
 

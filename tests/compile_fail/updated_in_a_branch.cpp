@@ -3,7 +3,7 @@
 // expect: G06 'seen' is updated in cond: return its next value from there, and update it outside
 // expect: updated_in_a_branch.cpp:23)
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/reduce.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is watched in a branch might not be there.
-// expect: G33 'doubled' is watched in cond, while_loop or a composite: return it from there and watch it outside
+// expect: G33 'doubled' is watched in cond or a composite: return it from there and watch it outside
 // expect: (watch_in_cond.cpp:21)
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/reduce.hpp"
 
 namespace mt = meshtensor;

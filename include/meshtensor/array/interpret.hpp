@@ -129,8 +129,6 @@ class interpreter {
       case primitive::output: outputs_[label_of_output(m_, n)] = at(m_.operand(n, 0)); break;
       case primitive::watch: watch(n); break;
       case primitive::repeat: run_repeat(n); break;
-      case primitive::while_loop: run_while(n); break;
-      case primitive::cond: run_cond(n); break;
       case primitive::composite:
       case primitive::kernel: call(m_.region_of(n, 0), n, 0, n.operands.count, 0); break;
       default: run_rule(n);
@@ -176,7 +174,9 @@ class interpreter {
     for (int i = 0; i < n.operands.count; ++i)
       if (i < l.carries || i >= l.carries + l.stacked) at(m_.link(body.arguments, i)) = at(m_.operand(n, i));
     for (int i = l.carries; i < n.results.count; ++i) at(m_.result(n, i)) = fresh(m_.result(n, i));  // zeros
-    for (std::int64_t t = 0; t < trips; ++t) {
+    auto const known = [&] { return *at(m_.link(body.arguments, 0)).as<std::int64_t>(); };
+    std::int64_t const skipped = l.ends_early && l.reversed ? trips - std::clamp(known(), std::int64_t{0}, trips) : 0;
+    for (std::int64_t t = skipped; t < trips && (!l.ends_early || l.reversed || t < known()); ++t) {
       context_.index = l.reversed ? trips - 1 - t : t;
       context_.iteration =
           outside.iteration * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(context_.index);
@@ -210,42 +210,6 @@ class interpreter {
         total.as<E>()[i] = static_cast<E>(static_cast<arithmetic_t<E>>(total.as<E>()[i]) +
                                           static_cast<arithmetic_t<E>>(term.as<E>()[i]));
     });
-  }
-
-  void run_while(node const& n) {
-    while_attributes const w = while_attributes::of(n);
-    int const carries = w.carries, in_condition = w.in_condition;
-    region const& condition = m_.regions[m_.region_of(n, 0)];
-    region const& body = m_.regions[m_.region_of(n, 1)];
-    auto const most = static_cast<std::int64_t>(numbers_[w.limit]);
-    run_context const outside = context_;
-    std::vector<block> carry;
-    for (int i = 0; i < carries; ++i) carry.push_back(at(m_.operand(n, i)));
-    for (int i = carries; i < n.operands.count; ++i) {
-      bool const first = i < carries + in_condition;
-      at(m_.link(first ? condition.arguments : body.arguments, first ? i : i - in_condition)) = at(m_.operand(n, i));
-    }
-    std::int64_t t = 0;
-    for (; t < most; ++t) {
-      context_.index = t;
-      context_.iteration = outside.iteration * static_cast<std::uint64_t>(most) + static_cast<std::uint64_t>(t);
-      for (int i = 0; i < carries; ++i) at(m_.link(condition.arguments, i)) = carry[static_cast<std::size_t>(i)];
-      run_region(m_.region_of(n, 0));
-      if (!*at(m_.link(condition.results, 0)).as<bool>()) break;
-      for (int i = 0; i < carries; ++i) at(m_.link(body.arguments, i)) = carry[static_cast<std::size_t>(i)];
-      run_region(m_.region_of(n, 1));
-      for (int i = 0; i < carries; ++i) carry[static_cast<std::size_t>(i)] = at(m_.link(body.results, i));
-    }
-    context_ = outside;
-    at(m_.result(n)) = fresh(m_.result(n));
-    *at(m_.result(n)).as<std::int64_t>() = t;
-    for (int i = 0; i < carries; ++i) at(m_.result(n, i + 1)) = std::move(carry[static_cast<std::size_t>(i)]);
-  }
-
-  void run_cond(node const& n) {
-    int const in_then = cond_attributes::of(n).in_then;
-    if (*at(m_.operand(n, 0)).as<bool>()) call(m_.region_of(n, 0), n, 1, in_then, 0);
-    else call(m_.region_of(n, 1), n, 1 + in_then, n.operands.count - 1 - in_then, 0);
   }
 
   meshtensor::module const& m_;

@@ -69,12 +69,11 @@ class drawing : speller {
       for (int k = 0; k < n.operands.count; ++k) edge(m_.operand(n, k), i, false);
       return;
     }
-    if (n.kind == primitive::cond) edge(m_.operand(n, 0), i, false);
     for (int k = 0; k < n.regions.count; ++k) {
       region const& g = m_.regions[m_.region_of(n, k)];
       if (k == 0 || n.kind != primitive::composite)
         for (int p = 0; p < g.arguments.count; ++p)
-          edge(m_.operand(n, operand_of_argument(n, k, p)), m_.values[m_.link(g.arguments, p)].node, false);
+          edge(m_.operand(n, p), m_.values[m_.link(g.arguments, p)].node, false);
       for (int p = 0; p < g.results.count; ++p) edge(m_.link(g.results, p), i, true);
     }
   }

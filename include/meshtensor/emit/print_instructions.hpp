@@ -61,7 +61,7 @@ class instruction_printer {
       case wait: return " " + std::string(text_of(m_.nodes[i.from])) + " " + at(i.to_value());
       case begin_loop:
         return " " + m_.dim_name(loop::of(n).dim).text() + ", " + std::to_string(i.trips) + " times" +
-               (i.reversed ? ", reversed" : "");
+               (i.from == id{no_id} ? "" : " at most") + (i.reversed ? ", reversed" : "");
       case begin_first:
       case begin_next: return "";
       case begin_call: return " " + m_.names[name_of(n)].text();

@@ -58,6 +58,7 @@ class printer : speller {
         case dim_row::holders: all += " = holders of " + dim(row.first); break;
         case dim_row::rows: all += " = rows for " + dim(row.first); break;
         case dim_row::sent: all += " = those sent of " + dim(row.first); break;
+        case dim_row::counted: all += " = " + number(static_cast<number_id>(row.value)); break;
         case dim_row::blocks: all += " = shards of " + dim(row.first); break;
         case dim_row::in_block: all += " = " + dim(row.first) + " / " + dim(row.second); break;
         case dim_row::windowed: {
@@ -123,10 +124,9 @@ class printer : speller {
   [[gnu::cold]] void region_text(node const& n, int k, std::size_t indent) {
     region_id const r = m_.region_of(n, k);
     if (r >= m_.region_count) return;
-    constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "body"};
+    constexpr char const* words[] = {"entry", "body", "branch", "body", "gradient", "body"};
     region const& g = m_.regions[r];
-    char const* word = n.kind == primitive::cond ? (k == 0 ? "then" : "otherwise") : words[static_cast<int>(g.kind)];
-    text_ += std::string(indent, ' ') + word + taken(n, g.arguments) + "\n";
+    text_ += std::string(indent, ' ') + words[static_cast<int>(g.kind)] + taken(n, g.arguments) + "\n";
     nodes(r, indent + 2);
     text_ += std::string(indent + 2, ' ') + "give";
     text_ += n.kind == primitive::repeat ? given(n, g.results) : " " + refs(g.results);
@@ -286,7 +286,7 @@ class printer : speller {
   }
   [[gnu::cold]] std::string repeated(node const& n) const {
     loop const l = loop::of(n);
-    return "repeat " + dim(l.dim) + (l.reversed ? " backwards" : "") +
+    return "repeat " + dim(l.dim) + (l.reversed ? " backwards" : "") + (l.ends_early ? " up to its first carry" : "") +
            parts({{"carry", refs(n.operands, 0, l.carries)},
                   {"stacked", refs(n.operands, l.carries, l.carries + l.stacked)},
                   {"invariant", refs(n.operands, l.carries + l.stacked, n.operands.count)}},

@@ -82,7 +82,8 @@ constexpr void set_place(node& argument, int place) { argument.attribute[0] = st
 
 /// The operands and results of a loop by kind.
 ///
-/// A repeat runs its body once for every index of a dim.
+/// A repeat runs its body once for every index of a dim. One that may end early runs it for the indices below the
+/// number that its first carry is, an i64 without dims, which is read before each iteration.
 /// operands   carries, then stacked inputs (the body sees slice l of their leading dim), then invariants
 /// arguments  the same, in the same order
 /// returns    next carries, then terms of sums, then slices of stacked outputs
@@ -90,35 +91,18 @@ constexpr void set_place(node& argument, int place) { argument.attribute[0] = st
 struct loop {
   dim_id dim;
   int carries, stacked, sums;
-  bool reversed;  // from the last index to the first
+  bool reversed;    // from the last index to the first
+  bool ends_early;  // in a reversed loop the first carry stays as it is
 
   static constexpr loop of(node const& n) {
-    return {static_cast<dim_id>(n.attribute[0]), n.attribute[1], n.attribute[2], n.attribute[3] >> 1,
-            (n.attribute[3] & 1) != 0};
+    return {static_cast<dim_id>(n.attribute[0]), n.attribute[1],           n.attribute[2], n.attribute[3] >> 2,
+            (n.attribute[3] & 1) != 0,           (n.attribute[3] & 2) != 0};
   }
   constexpr attributes packed() const {
-    return {{dim, static_cast<id>(carries), static_cast<id>(stacked), static_cast<id>(2 * sums + (reversed ? 1 : 0))}};
+    return {{dim, static_cast<id>(carries), static_cast<id>(stacked),
+             static_cast<id>(4 * sums + (ends_early ? 2 : 0) + (reversed ? 1 : 0))}};
   }
   constexpr void store(node& n) const { set_attributes(n, packed()); }
-};
-
-/// The operands of a while loop: carries, then those that its condition takes from outside, then those of its body.
-struct while_attributes {
-  number_id limit;  // the greatest number of iterations: a row of the table of numbers
-  int carries, in_condition;
-
-  static constexpr while_attributes of(node const& n) {
-    return {static_cast<number_id>(n.attribute[0]), n.attribute[1], n.attribute[2]};
-  }
-  constexpr attributes packed() const { return {{limit, static_cast<id>(carries), static_cast<id>(in_condition)}}; }
-};
-
-/// The operands of a cond: the predicate, then those of the branch `then`, then those of the branch `otherwise`.
-struct cond_attributes {
-  int in_then;
-
-  static constexpr cond_attributes of(node const& n) { return {n.attribute[0]}; }
-  constexpr attributes packed() const { return {{static_cast<id>(in_then)}}; }
 };
 
 struct composite_attributes {

@@ -59,7 +59,7 @@ struct value {
   id origin;  // of a value on one processor: the value of the whole program that it is a part of, plus 1; 0: none
 };
 
-enum class region_kind : std::uint8_t { entry, body, condition, branch, composite, gradient, kernel };
+enum class region_kind : std::uint8_t { entry, body, branch, composite, gradient, kernel };
 
 struct region {
   region_kind kind;
@@ -74,6 +74,7 @@ struct dim_row {
   /// in_block: the extent of each, `first` by `second`. cover: the elements of `first` that windows reach from a part
   /// of `second`. Of exchanged rows, `first` being the dim along which an index says where rows go: holders: the ranks
   /// that hold them; rows: the rows for which each has room; sent: those that each may send, of the dim `first`.
+  /// counted: the iterations of a loop, at most so many as a number says.
   enum kind_t : std::uint8_t {
     fixed,
     dynamic,
@@ -87,12 +88,14 @@ struct dim_row {
     blocks,
     in_block,
     cover,
-    sent
+    sent,
+    counted
   } kind;
   name_id label;
   dim_id first, second;  // other rows
   std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_places;
-                         // blocks: a mask of axes; cover: a packed_cover; holders: a row_holders
+                         // blocks: a mask of axes; cover: a packed_cover; holders: a row_holders;
+                         // counted: a row of the table of numbers
 };
 
 /// The value of a dim of holders, which `partition` sets: the axes over whose ranks rows lie, and those along which

@@ -56,11 +56,9 @@ enum class primitive : std::uint8_t {
   call,       // a user's C++ function
   extension,  // an operation declared outside of the library: function: a row of the table of extensions
   // structure
-  gradient,    // operands: the loss, then the values it is differentiated by; replaced by `differentiate`
-  repeat,      // region: body
-  while_loop,  // regions: condition, body
-  cond,        // regions: then, otherwise
-  composite,   // regions: body and, if it has its own, gradient
+  gradient,   // operands: the loss, then the values it is differentiated by; replaced by `differentiate`
+  repeat,     // region: body
+  composite,  // regions: body and, if it has its own, gradient
   // communication, inserted by `partition`
   all_reduce,
   reduce_scatter,
@@ -94,7 +92,7 @@ constexpr char const* text_of(primitive p) {
       "transpose", "rename", "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "exchange_rows",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
-      "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+      "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
       "move", "move_rows", "local_slice", "wait", "kernel"};
   // clang-format on
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_),

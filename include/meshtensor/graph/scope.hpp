@@ -88,7 +88,7 @@ class trace_scope {
   /// in one write behind the loop; any other one is carried from iteration to iteration, and the last value is written.
   ///
   /// grad    none flows from one iteration or step to the next through a state
-  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 in cond, while_loop or
+  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 in cond or
   ///         a composite, or a parameter in a loop; G08 not a parameter or state
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
@@ -166,7 +166,7 @@ class trace_scope {
   /// `step.watched("layers/hidden")` is the whole tensor, whatever its layout; `mt::print(job, "{}",
   /// mt::watched(step))` summarizes its numbers. Costs the memory of an output. In an eager scope `get` returns it.
   ///
-  /// errors  G03 the name is taken; G33 in `cond`, `while_loop` or a composite, or in a loop over a dim of its own
+  /// errors  G03 the name is taken; G33 in `cond` or a composite, or in a loop over a dim of its own
   template <handle H>
   constexpr void watch(named_here const& label, H const& x) const {
     watched(label, x.id, false);
@@ -302,7 +302,7 @@ class trace_scope {
     for (int level = 0; level < b_->depth; ++level)
       if (diagnostic d{}; b_->frames[level].loop_dim == no_id)
         b_->note(d << "G33 '" << label.label
-                   << "' is watched in cond, while_loop or a composite: return it from there and watch it outside");
+                   << "' is watched in cond or a composite: return it from there and watch it outside");
     effect(primitive::watch, v, watch_attributes{row, gradient}.packed());
   }
   constexpr void in_its_layer(name const& label) const {

@@ -39,9 +39,8 @@ constexpr diagnostic refused_in_loops(builder const& b, variable const& kept) {
   diagnostic d{};
   for (int level = 0; level < b.depth; ++level) {
     if (b.frames[level].loop_dim != no_id) continue;
-    region_kind const kind = b.m.regions[b.frames[level].region].kind;
-    bool const composed = kind == region_kind::composite || kind == region_kind::gradient;
-    char const* const where = composed ? "a composite" : kind == region_kind::branch ? "cond" : "while_loop";
+    bool const branches = b.m.regions[b.frames[level].region].kind == region_kind::branch;
+    char const* const where = branches ? "cond" : "a composite";
     return add_path(d << "G06 '", b.m, kept.path)
            << "' is updated in " << where << ": return its next value from there, and update it outside";
   }

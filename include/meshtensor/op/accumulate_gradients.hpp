@@ -60,7 +60,7 @@ constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, dim_id dim, Loss 
   frame const f = b.end_frame(results);
   operands.add_all(states.starts), operands.add_all(f.stacked), operands.add_all(f.invariants);
   node_id const n = b.add_node(primitive::repeat, 0, operands);
-  loop{dim, states.starts.count, f.stacked.count, given.count, false}.store(b.m.nodes[n]);
+  loop{dim, states.starts.count, f.stacked.count, given.count, false, false}.store(b.m.nodes[n]);
   region_id const owned[] = {f.region};
   b.m.nodes[n].regions = b.add_links(owned);
   states.add_carries(n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and branches: regions of the graph that run many times, or conditionally.
+// Loops: regions of the graph that run once for every index of a dim.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -113,7 +113,7 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start
   operands.add_all(first), operands.add_all(states.starts);
   operands.add_all(f.stacked), operands.add_all(f.invariants);
   node_id const n = b.add_node(primitive::repeat, 0, operands);
-  loop{dim, all_carries, f.stacked.count, 0, false}.store(b.m.nodes[n]);
+  loop{dim, all_carries, f.stacked.count, 0, false, false}.store(b.m.nodes[n]);
   region_id const owned[] = {f.region};
   b.m.nodes[n].regions = b.add_links(owned);
   auto final = std::apply(
@@ -223,110 +223,6 @@ constexpr auto scan(S const&, D, First const& first, A const&...) {
                                        "that counts, full(s, 0, mt::f32, mt::to(batch)) a start",
                                        First, A...>>);
   return std::tuple(first, first);
-}
-
-/// Runs one of two branches, chosen by a bool without dims: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…}, [&](auto
-/// scope) {…})`. Both return the same dims and dtypes.
-template <scope S, handle P, class Then, class Otherwise>
-constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
-                    line const& where = {}) {
-  if constexpr (!of_bool<P>) static_assert(is_valid<detail::wrong<"T02 cond: the predicate is not a bool", P>>);
-  builder& b = s.recorder();
-  auto const here = s.enter();
-  detail::recording const r(&b, where);
-  b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
-  site_id const site = b.site;
-  b.begin_frame(region_kind::branch, no_id, no_id, true);
-  auto const yes = then(s);
-  id_list<> yes_ids{};
-  id_list<> const made = detail::ids_of(detail::as_tuple(yes));
-  for (int i = 0; i < made.count; ++i) yes_ids.add(b.use(made.at[i]));
-  frame const f = b.end_frame(yes_ids);
-  b.begin_frame(region_kind::branch, no_id, no_id, true);
-  auto const no = otherwise(s);
-  static_assert(std::is_same_v<decltype(yes), decltype(no)>,
-                "meshtensor T11: the branches of cond return different dims or dtypes");
-  id_list<> no_ids{};
-  id_list<> const made_no = detail::ids_of(detail::as_tuple(no));
-  for (int i = 0; i < made_no.count; ++i)
-    no_ids.add(detail::aligned(b, b.use(made_no.at[i]), b.m.values[yes_ids.at[i]].dims));
-  frame const g = b.end_frame(no_ids);
-  b.site = site;
-  id_list<> operands{};
-  operands.add(predicate.id), operands.add_all(f.invariants), operands.add_all(g.invariants);
-  node_id const n = b.add_node(primitive::cond, 0, operands, cond_attributes{f.invariants.count}.packed());
-  region_id const owned[] = {f.region, g.region};
-  b.m.nodes[n].regions = b.add_links(owned);
-  auto const results = std::apply(
-      [&](auto const&... h) {
-        return std::tuple{detail::rewrapped(b, h, b.add_result(n, h.type, b.m.values[h.id].dims))...};
-      },
-      detail::as_tuple(yes));
-  return detail::as_given<std::remove_cvref_t<decltype(yes)>>(results);
-}
-
-/// The maximum number of iterations of a `while_loop`: a number, so that memory can be planned.
-struct at_most {
-  number limit;
-  line where;
-  constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
-};
-
-namespace detail {
-/// Records the loop whose condition and body take these carries.
-template <class S, class Condition, class Body, class... H>
-constexpr auto record_while(S const& s, builder& b, at_most const& most, Condition const& condition, Body const& body,
-                            H const&... start) {
-  auto const here = s.enter();
-  recording const r(&b, most.where);
-  site_id const site = b.site;
-  auto open = [&](region_kind kind) {
-    b.begin_frame(kind, no_id, no_id, true);
-    return std::tuple{H(&b, b.add_carry(start.id))...};
-  };
-  auto const in_condition = open(region_kind::condition);
-  auto const go = std::apply([&](auto const&... h) { return condition(s, h...); }, in_condition);
-  value_id const go_id[] = {b.use(go.id)};
-  static_assert(of_bool<std::remove_cvref_t<decltype(go)>>, "meshtensor T02: while_loop: the condition is not a bool");
-  frame const f = b.end_frame(go_id);
-  auto const in_body = open(region_kind::body);
-  auto const next = as_tuple(std::apply([&](auto const&... h) { return body(s, h...); }, in_body));
-  static_assert(std::tuple_size_v<decltype(next)> == sizeof...(H),
-                "meshtensor T11: the body of a loop returns as many carries as it takes");
-  id_list<> results{}, operands{};
-  id_list<> const first = ids_of(std::tuple{start...}), last = ids_of(next);
-  for (int i = 0; i < first.count; ++i) {
-    b.expect(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
-             "T02 a loop's next carry has another dtype than the carry: cast it");
-    results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
-  }
-  frame const g = b.end_frame(results);
-  b.site = site;
-  operands.add_all(first), operands.add_all(f.invariants), operands.add_all(g.invariants);
-  node_id const n = b.add_node(primitive::while_loop, 0, operands,
-                               while_attributes{b.add_number(most.limit), first.count, f.invariants.count}.packed());
-  region_id const owned[] = {f.region, g.region};
-  b.m.nodes[n].regions = b.add_links(owned);
-  tensor<dtype::i64> const trips(&b, b.add_result(n, dtype::i64, shape{}));
-  return std::tuple{trips, H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
-}
-}  // namespace detail
-
-/// Runs `body` while `condition` holds, at most so many times:
-/// `auto [count, last] = while_loop(s / "grow", at_most(40), condition, body, x)`. Both functions take the scope, then
-/// each carry; the condition is a bool without dims. Returns the number of iterations, as i64, and the last carries.
-template <scope S, class Condition, class Body, handle... H>
-constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
-                          H const&... start) {
-  builder& b = s.recorder();
-  if constexpr (!detail::takes<Condition, S, H...> || !detail::takes<Body, S, H...>) {
-    static_assert(is_valid<detail::wrong<"T11 the condition and the body of while_loop take the scope, then each carry "
-                                         "as an argument of its own",
-                                         H...>>);
-    return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
-  } else {
-    return detail::record_while(s, b, most, condition, body, start...);
-  }
 }
 
 }  // namespace meshtensor

@@ -62,8 +62,6 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::argument: return f.template operator()<argument_rule>();
     case primitive::gradient: return f.template operator()<gradient_rule>();
     case primitive::repeat: return f.template operator()<repeat_rule>();
-    case primitive::while_loop: return f.template operator()<while_rule>();
-    case primitive::cond: return f.template operator()<cond_rule>();
     case primitive::composite: return f.template operator()<composite_rule>();
     case primitive::all_reduce: return f.template operator()<all_reduce_rule>();
     case primitive::reduce_scatter: return f.template operator()<reduce_scatter_rule>();

@@ -118,12 +118,6 @@ struct differentiator : rebuild {
   }
 
   constexpr void rule_backwards(differentiation& d, node const& n) {
-    if (n.kind == primitive::while_loop || n.kind == primitive::cond) {
-      diagnostic none{};
-      return b.note(
-          none << "G30 " << text_of(n.kind)
-               << " has no gradient yet: choose with select, or end differentiation before it with stop_gradient");
-    }
     with_rule(n.kind, [&]<class R>() {
       if constexpr (requires { R::gradient(d, n); }) R::gradient(d, n);
     });
@@ -263,11 +257,13 @@ struct differentiator : rebuild {
     }
     for (int i = l.carries; i < results; ++i) seeds.add(d.cotangent(m.result(n, i)));
 
+    value_id const ran = l.ends_early ? b.use(d.forward(m.result(n))) : no_id;  // backwards, as many iterations
     b.begin_frame(region_kind::body, no_id, l.dim, true);
     differentiation inner(b, &d, forward);
     for (int i = 0; i < max_values; ++i)
       if (i < m.value_count && d.active[i]) inner.active[i] = true;
-    id_list<> carried{};
+    id_list<> carried{}, given{};
+    if (ran != no_id) carried.add(ran), given.add(b.add_carry(ran));
     for (int i = 0; i < l.carries; ++i) {
       if (starts.at[i] == no_id) continue;
       carried.add(starts.at[i]);
@@ -282,7 +278,6 @@ struct differentiator : rebuild {
     backwards(inner, body_id, 0, end);
     b.path = n.path, b.site = n.site;
 
-    id_list<> given{};
     auto term = [&](int i) {
       return inner.has_cotangent(argument(i)) ? inner.cotangent(argument(i)) : zeros_like(argument(i));
     };
@@ -298,9 +293,10 @@ struct differentiator : rebuild {
     id_list<> operands{};
     operands.add_all(carried), operands.add_all(f.stacked), operands.add_all(f.invariants);
     node_id const made = b.add_node(primitive::repeat, 0, operands);
-    loop{l.dim, carried.count, f.stacked.count, sums, !l.reversed}.store(m.nodes[made]);
+    loop{l.dim, carried.count, f.stacked.count, sums, !l.reversed, l.ends_early}.store(m.nodes[made]);
     region_id const owned[] = {f.region};
     m.nodes[made].regions = b.add_links(owned);
+    if (ran != no_id) b.add_result(made, dtype::i64, shape{});
     id_list<> targets{}, terms{};
     auto result = [&](int i, shape const& dims) {
       targets.add(m.operand(n, i));

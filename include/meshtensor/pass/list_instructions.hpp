@@ -115,9 +115,12 @@ struct instruction_lister {
     int const first_out = l.carries + l.sums;
 
     for (int i = 0; i < l.carries; ++i) copy_value(which, m.operand(n, i), argument(i));
-    for (int i = l.carries; i < first_out; ++i) give(zero, which, no_id, m.result(n, i), bytes(m.result(n, i)));
+    // Sums start at zero, and so do stacks of which a loop that ends early leaves slices as they are.
+    for (int i = l.carries; i < (l.ends_early ? n.results.count : first_out); ++i)
+      give(zero, which, no_id, m.result(n, i), bytes(m.result(n, i)));
     each_ahead(body_id, [&](node_id c) { start_ahead(c, begin_first); });
-    add(instruction{begin_loop, which, no_id, no_id, 0, p.numbers.extent[l.dim], l.reversed});
+    id const runs = l.ends_early ? argument(0) : no_id;
+    add(instruction{begin_loop, which, runs, no_id, 0, p.numbers.extent[l.dim], l.reversed});
     for (int i = l.carries; i < l.carries + l.stacked; ++i)
       give(bind_slice, which, m.operand(n, i), argument(i), bytes(argument(i)));
     for (int i = first_out; i < body.results.count; ++i)

@@ -68,7 +68,8 @@ struct overlapper {
       v = from.operand(from.nodes[from.values[v].node], 0);
     node const& maker = from.nodes[from.values[v].node];
     return !used_twice[v] && maker.region == n.region && maker.kind != primitive::repeat &&
-           !is_collective(maker.kind);  // nor an argument: a loop's arguments are never partial
+           !is_collective(maker.kind) &&  // nor an argument: a loop's arguments are never partial
+           !loop::of(from.nodes[node_owning(from, n.region)]).ends_early;
   }
 
   /// Whether it may start one iteration ahead: it gathers a slice of the loop's stacked operand, for the body alone.
@@ -81,7 +82,8 @@ struct overlapper {
     node const& o = from.nodes[owner];
     loop const l = loop::of(o);
     int const place = place_of(maker);
-    return o.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked && user != owner + 1;
+    return o.kind == primitive::repeat && !l.ends_early && place >= l.carries && place < l.carries + l.stacked &&
+           user != owner + 1;
   }
 
   constexpr void use(value_id v, int by) {

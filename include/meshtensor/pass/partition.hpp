@@ -35,12 +35,6 @@ struct partitioner {
       case primitive::argument: regions.argument(n); break;
       case primitive::repeat: regions.repeat(n); break;
       case primitive::composite: regions.composite(n); break;
-      case primitive::cond:
-      case primitive::while_loop:
-        p.report << "S21 " << text_of(n.kind)
-                 << " cannot be spread over a mesh yet: choose with select, or run this program in an eager scope";
-        p.at_line(n);
-        break;
       default:
         if (declared(n.kind).attributes[0].kind == attribute_kind::request) requested_placement(n);
         else place_operation(p, n);

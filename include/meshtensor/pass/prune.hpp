@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes dead code: nodes, arguments, carries and outputs of loops and branches.
+// Removes dead code: nodes, arguments, carries and outputs of loops.
 // before: any verified module.  after: every node has an effect, is an input, or leads to an effect.
 // why: differentiation and folding leave dead nodes behind; a removed node needs no layout, no kernel and no memory.
 #pragma once
@@ -50,9 +50,7 @@ struct need {
     auto const& n = m.nodes[i];
     if (owner[n.region] != 0) keep(owner[n.region] - 1);
     switch (n.kind) {
-      case primitive::repeat: return;
-      case primitive::while_loop: return want_all(m.regions[m.region_of(n, 0)].results);
-      case primitive::cond: return want(m.operand(n, 0));
+      case primitive::repeat: return loop::of(n).ends_early ? follow_loop(n, 0) : void();
       default: break;
     }
     want_all(n.operands);
@@ -69,9 +67,6 @@ struct need {
     auto const& n = m.nodes[i];
     if (n.kind == primitive::argument) follow_argument(n);
     else if (n.kind == primitive::repeat) follow_loop(n, m.values[v].index);
-    else if (n.kind == primitive::while_loop && m.values[v].index > 0) want_carry(n, m.values[v].index - 1);
-    else if (n.kind == primitive::cond)
-      for (int k = 0; k < 2; ++k) want(m.link(m.regions[m.region_of(n, k)].results, m.values[v].index));
   }
   constexpr void follow_loop(meshtensor::node const& n, int result) {
     auto const& body = m.regions[m.region_of(n, 0)];
@@ -81,16 +76,10 @@ struct need {
   constexpr void follow_argument(meshtensor::node const& n) {
     if (owner[n.region] == 0) return;
     auto const& o = m.nodes[owner[n.region] - 1];
-    int const k = n.region == m.region_of(o, 0) ? 0 : 1, place = place_of(n);
+    int const place = place_of(n);
     if (o.kind == primitive::composite || o.kind == primitive::kernel) return;
-    if (o.kind == primitive::while_loop && place < while_attributes::of(o).carries) return want_carry(o, place);
-    want(m.operand(o, operand_of_argument(o, k, place)));
-    if (o.kind == primitive::repeat && place < loop::of(o).carries) want(m.link(m.regions[n.region].results, place));
-  }
-  constexpr void want_carry(meshtensor::node const& o, int place) {
-    auto const &condition = m.regions[m.region_of(o, 0)], &body = m.regions[m.region_of(o, 1)];
     want(m.operand(o, place));
-    want(m.link(condition.arguments, place)), want(m.link(body.arguments, place)), want(m.link(body.results, place));
+    if (o.kind == primitive::repeat && place < loop::of(o).carries) want(m.link(m.regions[n.region].results, place));
   }
 };
 

@@ -23,7 +23,7 @@ struct rebuild {
   meshtensor::module const& from;
   meshtensor::module& m;
   builder b;
-  bool const* wanted;       // by old value: whether a loop or branch still returns it; null: all
+  bool const* wanted;       // by old value: whether a loop still returns it; null: all
   bool const* left_out;     // by old value: arguments that another value replaces; null: none
   id called[max_values];    // by old value: its new id plus 1; 0: none
   id entered[max_regions];  // by old region: its new id plus 1; 0: none
@@ -102,40 +102,27 @@ struct rebuild {
   }
 
   constexpr node_id copy_owner(node const& n) {
-    bool const is_loop = n.kind == primitive::repeat || n.kind == primitive::while_loop;
-    bool const trims = is_loop || n.kind == primitive::cond;
-    loop const l = loop::of(n);
-    while_attributes const w = while_attributes::of(n);
-    int const carries = n.kind == primitive::repeat ? l.carries : n.kind == primitive::while_loop ? w.carries : 0;
-    list const body = from.regions[from.region_of(n, n.kind == primitive::while_loop ? 1 : 0)].arguments;
+    bool const trims = n.kind == primitive::repeat;
+    loop const l = trims ? loop::of(n) : loop{};
+    list const body = from.regions[from.region_of(n, 0)].arguments;
 
     // Operands go with their arguments, carries as a whole, other results if they are unwanted.
     constexpr int most = id_list<>::most;
     bool leaves[most] = {}, gives[most] = {};
-    for (int k = 0; k < n.regions.count && trims; ++k) {
-      list const arguments = from.regions[from.region_of(n, k)].arguments;
-      for (int p = 0; p < arguments.count; ++p)
-        if (!stays(from.link(arguments, p))) leaves[operand_of_argument(n, k, p)] = true;
-    }
+    for (int p = 0; p < body.count && trims; ++p) leaves[p] = !stays(from.link(body, p));
     id_list<> operands{};
     id_list<most, id> results{};
-    int kept[3] = {0, 0,
-                   0};  // carries, stacked, sums; while loop: carries, operands of the condition; cond: those of then
+    int carries = 0, stacked = 0, sums = 0;
     for (int i = 0; i < n.operands.count; ++i) {
       if (leaves[i]) continue;
       operands.add((*this)[from.operand(n, i)]);
-      if (i < carries) ++kept[0];
-      else if (n.kind == primitive::repeat) kept[1] += i < carries + l.stacked;
-      else if (n.kind == primitive::while_loop) kept[1] += i < carries + w.in_condition;
-      else kept[0] += i > 0 && i <= cond_attributes::of(n).in_then;
+      carries += i < l.carries, stacked += i >= l.carries && i < l.carries + l.stacked;
     }
     for (int i = 0; i < n.results.count; ++i) {
-      int const carry = n.kind == primitive::while_loop ? i - 1 : i;
-      gives[i] = !trims || carry < 0 ||
-                 (carry < carries ? has(from.link(body, carry)) : wanted == nullptr || wanted[from.result(n, i)]);
+      gives[i] = !trims || (i < l.carries ? has(from.link(body, i)) : wanted == nullptr || wanted[from.result(n, i)]);
       if (!gives[i]) continue;
       results.add(from.result(n, i));
-      kept[2] += i >= l.carries && i < l.carries + l.sums;
+      sums += i >= l.carries && i < l.carries + l.sums;
     }
 
     node_id const made = add(n, b.add_links(operands), results.at, results.count);
@@ -143,18 +130,16 @@ struct rebuild {
     for (int k = 0; k < n.regions.count; ++k) {
       region_id const old = from.region_of(n, k);
       if (k > 0 && !trims && entered[old] == 0) continue;  // the gradient of a composite that is no longer used
-      owned.add(close(n, old, trims && !(n.kind == primitive::while_loop && k == 0) ? gives : nullptr));
+      owned.add(close(old, trims ? gives : nullptr));
     }
     node& c = m.nodes[made];
     c.regions = b.add_links(owned);
-    if (n.kind == primitive::repeat) loop{l.dim, kept[0], kept[1], kept[2], l.reversed}.store(c);
-    if (n.kind == primitive::while_loop) set_attributes(c, while_attributes{w.limit, kept[0], kept[1]}.packed());
-    if (n.kind == primitive::cond) set_attributes(c, cond_attributes{kept[0]}.packed());
+    if (trims) loop{l.dim, carries, stacked, sums, l.reversed, l.ends_early}.store(c);
     return made;
   }
 
   // Sets the lists of a complete region: the arguments that remain, renumbered, and the results.
-  constexpr region_id close(node const& owner, region_id old, bool const* gives) {
+  constexpr region_id close(region_id old, bool const* gives) {
     region_id const r = region_of(old);
     region const& was = from.regions[old];
     id_list<> arguments{}, results{};
@@ -165,7 +150,7 @@ struct rebuild {
       arguments.add(v);
     }
     for (int i = 0; i < was.results.count; ++i)
-      if (gives == nullptr || gives[result_of_place(owner, i)]) results.add((*this)[from.link(was.results, i)]);
+      if (gives == nullptr || gives[i]) results.add((*this)[from.link(was.results, i)]);
     m.regions[r].arguments = b.add_links(arguments);
     m.regions[r].results = b.add_links(results);
     return r;

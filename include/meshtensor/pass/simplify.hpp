@@ -82,16 +82,14 @@ struct simplification {
   constexpr bool may_merge(node const& argument) const {
     if (owner[argument.region] == 0) return false;
     node const& o = m.nodes[owner[argument.region] - 1];
-    if (o.kind == primitive::repeat) return place_of(argument) >= loop::of(o).carries;
-    if (o.kind == primitive::while_loop) return place_of(argument) >= while_attributes::of(o).carries;
-    return o.kind == primitive::cond;
+    return o.kind == primitive::repeat && place_of(argument) >= loop::of(o).carries;
   }
   // An argument's operand and whether it is stacked, as one number: arguments with the same number are equal.
   constexpr unsigned meaning(node const& argument) const {
     node const& o = m.nodes[owner[argument.region] - 1];
-    int const k = argument.region == m.region_of(o, 0) ? 0 : 1, place = place_of(argument);
+    int const place = place_of(argument);
     bool const is_stacked = o.kind == primitive::repeat && place < loop::of(o).carries + loop::of(o).stacked;
-    return 2u * seen(m.operand(o, operand_of_argument(o, k, place))) + (is_stacked ? 1u : 0u);
+    return 2u * seen(m.operand(o, place)) + (is_stacked ? 1u : 0u);
   }
 
   // A layout may treat paths differently, except for nodes without dims.

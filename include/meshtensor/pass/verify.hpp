@@ -55,7 +55,7 @@ struct verifier {
       if (d.label >= m.name_count) return "a dim has no name";
       bool const has_second = d.kind == dim_row::product || d.kind == dim_row::sum || d.kind == dim_row::in_block ||
                               d.kind == dim_row::cover;
-      if (d.kind > dim_row::dynamic && (d.first >= i || (has_second && d.second >= i)))
+      if (d.kind > dim_row::dynamic && d.kind != dim_row::counted && (d.first >= i || (has_second && d.second >= i)))
         return "a dim is derived from a later one";
     }
     for (int i = 0; i < m.axis_count; ++i)
@@ -129,29 +129,13 @@ struct verifier {
           place_of(m.nodes[m.values[v].node]) != p)
         return "a region's argument node has the wrong position";
       if (n.kind == primitive::composite && k == 1) continue;  // arguments of a gradient region have no operand
-      int const operand = operand_of_argument(n, k, p);
-      int const maker = operand < n.operands.count ? m.operand_value(n, operand).node : 0;
+      int const maker = p < n.operands.count ? m.operand_value(n, p).node : 0;
       if (maker > m.values[v].node && m.nodes[maker].kind != primitive::wait)  // a wait comes right before the owner
         return "an argument comes before its operand";
     }
     for (int p = 0; p < g.results.count; ++p)
       if (!is_known(i, r, m.link(g.results, p))) return "a region returns a value of another region";
-    if ((n.kind == primitive::cond || n.kind == primitive::while_loop) && !takes(n, k, g))
-      return "the arguments of a branch or loop differ from its operands";
     return nullptr;
-  }
-  /// Whether the arguments of a region of a loop or branch have the dims and dtypes of their operands.
-  constexpr bool takes(node const& n, int k, region const& g) const {
-    bool const branches = n.kind == primitive::cond;
-    while_attributes const w = while_attributes::of(n);
-    int const in_then = cond_attributes::of(n).in_then;
-    int const first = branches ? in_then : w.carries + w.in_condition;
-    int const second = n.operands.count - (branches ? in_then + 1 : w.in_condition);
-    if (g.arguments.count != (k == 0 ? first : second)) return false;
-    for (int p = 0; p < g.arguments.count; ++p) {
-      if (!has_type_of(m, m.operand(n, operand_of_argument(n, k, p)), m.link(g.arguments, p))) return false;
-    }
-    return true;
   }
 
   constexpr char const* check_declared(node const& n) {

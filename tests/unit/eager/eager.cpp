@@ -5,6 +5,7 @@
 #include "meshtensor/array/array_text.hpp"
 #include "meshtensor/eager/array_operations.hpp"
 #include "meshtensor/nn/nn.hpp"
+#include "meshtensor/op/cond.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/gradient.hpp"

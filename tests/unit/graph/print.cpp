@@ -46,37 +46,49 @@ entry dense
 }
 
 TEST_CASE("loops, branches and random numbers as traced") {
-  CHECK(mt::text_of(loops) == R"(dims in = 8, layers = 3
+  CHECK(mt::text_of(loops) == R"(dims in = 8, layers = 3, cond/2 = 1, while_loop/3 = 9
 parameter decoder/gain: f32[layers, in] = 1
 entry loops
-  %0: f32[in]               = input(x)                    # loops.cpp:3
-  %1: bool[]                = input(p)                    # loops.cpp:4
-  %2: f32[in]               = uniform(noise #0)           # loops.cpp:5 noise
-  %4: f32[layers, in]       = read(decoder/gain)          # loops.cpp:7 decoder
+  %0: f32[in]               = input(x)             # loops.cpp:3
+  %1: bool[]                = input(p)             # loops.cpp:4
+  %2: f32[in]               = uniform(noise #0)    # loops.cpp:5 noise
+  %4: f32[layers, in]       = read(decoder/gain)   # loops.cpp:7 decoder
   %9: f32[in]               = repeat layers (carry %0; stacked %4; invariant %2)  # loops.cpp:6 decoder
     body carry %3: f32[in]; stacked %5: f32[in]; invariant %7: f32[in]
       %6: f32[in]  = multiply(%3, %5)  # loops.cpp:8 decoder
       %8: f32[in]  = add(%6, %7)       # loops.cpp:8 decoder
       give carry %8
-  %14: f32[in]              = cond(%1, %9, %9)            # loops.cpp:10 choice
-    then %11: f32[in]
-      %10: f32[]    = constant(2)         # loops.cpp:10 choice
-      %12: f32[in]  = multiply(%11, %10)  # loops.cpp:10 choice
-      give %12
-    otherwise %13: f32[in]
-      give %13
-  %22: i64[], %23: f32[in]  = while_loop(%14, at most 9)  # loops.cpp:12 grow
-    condition %15: f32[in]
-      %16: f32[]   = einsum(%15) over in  # loops.cpp:12 grow
-      %17: f32[]   = constant(4)          # loops.cpp:12 grow
-      %18: bool[]  = less(%16, %17)       # loops.cpp:12 grow
-      give %18
-    body %19: f32[in]
-      %20: f32[]    = constant(1)    # loops.cpp:13 grow
-      %21: f32[in]  = add(%19, %20)  # loops.cpp:13 grow
-      give %21
-                              output(%23, u)              # loops.cpp:14
-                              output(%22, trips)          # loops.cpp:15
+  %10: i64[]                = cast(%1)             # loops.cpp:10 choice
+  %11: i64[]                = constant(1)          # loops.cpp:10 choice
+  %12: i64[]                = subtract(%11, %10)   # loops.cpp:10 choice
+  %17: f32[]                = constant(0)          # loops.cpp:10 choice
+  %18: f32[in]              = broadcast(%17)       # loops.cpp:10 choice
+  %20: i64[], %21: f32[in]  = repeat cond/2 up to its first carry (carry %10, %18; invariant %9)  # loops.cpp:10 choice
+    branch carry %13: i64[], %19: f32[in]; invariant %15: f32[in]
+      %14: f32[]    = constant(2)         # loops.cpp:10 choice
+      %16: f32[in]  = multiply(%15, %14)  # loops.cpp:10 choice
+      give carry %13, %16
+  %25: i64[], %26: f32[in]  = repeat cond/2 up to its first carry (carry %12, %21; invariant %9)  # loops.cpp:10 choice
+    branch carry %22: i64[], %24: f32[in]; invariant %23: f32[in]
+      give carry %22, %23
+  %27: f32[]                = einsum(%26) over in  # loops.cpp:12 grow
+  %28: f32[]                = constant(4)          # loops.cpp:12 grow
+  %29: bool[]               = less(%27, %28)       # loops.cpp:12 grow
+  %30: i64[]                = cast(%29)            # loops.cpp:12 grow
+  %40: i64[], %41: f32[in]  = repeat while_loop/3 up to its first carry (carry %30, %26)  # loops.cpp:12 grow
+    body carry %31: i64[], %32: f32[in]
+      %33: f32[]    = constant(1)          # loops.cpp:13 grow
+      %34: f32[in]  = add(%32, %33)        # loops.cpp:13 grow
+      %35: f32[]    = einsum(%34) over in  # loops.cpp:12 grow
+      %36: f32[]    = constant(4)          # loops.cpp:12 grow
+      %37: bool[]   = less(%35, %36)       # loops.cpp:12 grow
+      %38: i64[]    = cast(%37)            # loops.cpp:12 grow
+      %39: i64[]    = add(%31, %38)        # loops.cpp:12 grow
+      give carry %39, %34
+  %42: i64[]                = constant(9)          # loops.cpp:12 grow
+  %43: i64[]                = minimum(%40, %42)    # loops.cpp:12 grow
+                              output(%41, u)       # loops.cpp:14
+                              output(%43, trips)   # loops.cpp:15
 )");
 }
 

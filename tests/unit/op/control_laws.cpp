@@ -4,6 +4,7 @@
 #include "unit/op/laws.hpp"
 
 #include "meshtensor/op/composite.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/detail/composed.hpp"
 #include "meshtensor/op/softmax.hpp"

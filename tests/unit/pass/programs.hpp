@@ -4,6 +4,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/composite.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/gradient.hpp"

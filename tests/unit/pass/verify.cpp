@@ -127,11 +127,18 @@ TEST_CASE("regions") {
                l.store(first(m, mt::primitive::repeat));
              }),
              "fewer operands or results than it counts"));
-  CHECK(says(found<branching>([](mt::module& m) { first(m, mt::primitive::cond).attribute[0] = 0; }),
-             "differ from its operands"));
   CHECK(says(found<branching>([](mt::module& m) {
-               mt::node const& n = first(m, mt::primitive::while_loop);
-               m.links[n.regions.first + 1] = m.links[n.regions.first];
+               mt::loop l = mt::loop::of(first(m, mt::primitive::repeat));
+               l.reversed = true;
+               mt::node& n = first(m, mt::primitive::repeat);
+               l.store(n);
+               m.links[body(m, n).results.first] = m.links[body(m, n).results.first + 1];
+             }),
+             "a loop that may end early does not carry its number first"));
+  CHECK(says(found<branching>([](mt::module& m) {
+               mt::node& n = first(m, mt::primitive::repeat);
+               for (int i = 0; i < m.node_count; ++i)
+                 if (m.nodes[i].kind == mt::primitive::repeat) m.nodes[i].regions = n.regions;
              }),
              "a region that is not there, or another's"));
   CHECK(says(found<branching>([](mt::module& m) {

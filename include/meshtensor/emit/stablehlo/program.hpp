@@ -197,11 +197,19 @@ class program_writer : speller {
     for (int i = 0; i < n.results.count; ++i)
       start.push_back(i < l.carries ? e_.operand(n, i) : constant(w_, e_.type_of(m_.result(n, i)), 0.0));
     value const trips = number_constant("i64", e_.b.extent[l.dim]), one = number_constant("i64", 1);
+    value const zero = start[0];
+    if (l.ends_early && l.reversed)
+      start[0] = binary(w_, "subtract", {trips, binary(w_, "minimum", {start[1], trips})});
     std::vector<value> inside;
     for (value const& v : start) inside.push_back({w_.fresh(), v.type});
     std::string const own = w_.fresh();
     w_.line(own + ":" + std::to_string(start.size()) + " = " + writer::call("while", start) + " ({");
-    block(inside, [&] { return std::vector{compare(w_, "LT", {inside[0], trips})}; });
+    block(inside, [&] {
+      value const more = compare(w_, "LT", {inside[0], trips});
+      if (!l.ends_early) return std::vector{more};
+      // Backwards, the counter starts at the first iteration that runs.
+      return std::vector{l.reversed ? more : binary(w_, "and", {more, compare(w_, "LT", {inside[0], inside[1]})})};
+    });
     w_.line("}, {");
     block(inside, [&] {
       value const index = e_.index, iteration = e_.iteration;
@@ -211,7 +219,7 @@ class program_writer : speller {
       if (!iteration.name.empty())
         e_.iteration =
             binary(w_, "add", {scaled(w_, iteration, static_cast<double>(e_.b.extent[l.dim])), e_.iteration});
-      std::vector<value> next = body(n, l, inside, start[0]);
+      std::vector<value> next = body(n, l, inside, zero);
       next.insert(next.begin(), binary(w_, "add", {inside[0], one}));
       e_.index = index, e_.iteration = iteration;
       return next;

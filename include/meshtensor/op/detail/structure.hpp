@@ -167,6 +167,17 @@ struct wait_rule {
   }
 };
 
+namespace detail {
+/// Whether the first carry of a loop can be the number of iterations that it is known to run.
+constexpr bool counts(module const& m, node const& n, loop const& l) {
+  if (l.carries == 0) return false;
+  value const& first = m.operand_value(n, 0);
+  region const& body = m.regions[m.region_of(n, 0)];
+  return first.type == dtype::i64 && first.dims.count == 0 &&
+         (!l.reversed || m.link(body.results, 0) == m.link(body.arguments, 0));
+}
+}  // namespace detail
+
 /// The operands and results of a kernel are those of its region.
 struct kernel_rule {
   static constexpr primitive kind = primitive::kernel;
@@ -188,6 +199,7 @@ struct repeat_rule {
     region const& body = m.regions[m.region_of(n, 0)];
     if (body.arguments.count != n.operands.count || body.results.count != n.results.count)
       return "a loop's body takes or gives another number of values than the loop";
+    if (l.ends_early && !detail::counts(m, n, l)) return "a loop that may end early does not carry its number first";
     for (int i = 0; i < n.operands.count; ++i) {
       value_id const outer = m.operand(n, i), inner = m.link(body.arguments, i);
       bool const stacked = i >= l.carries && i < l.carries + l.stacked;
@@ -200,52 +212,6 @@ struct repeat_rule {
       if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::has_type_of(m, outer, inner)))
         return "a result of a loop does not fit what its body gives";
     }
-    return nullptr;
-  }
-};
-
-struct while_rule {
-  static constexpr primitive kind = primitive::while_loop;
-  static constexpr declaration declares{
-      .operands = {0, count_range::any},
-      .results = {1, count_range::any},
-      .regions = {2, 2},
-      .attributes = {{attribute_kind::number}, {attribute_kind::count}, {attribute_kind::count}},
-      .text = "at most {0}"};
-  static constexpr char const* verify(module const& m, node const& n) {
-    region const& condition = m.regions[m.region_of(n, 0)];
-    region const& body = m.regions[m.region_of(n, 1)];
-    while_attributes const counts = while_attributes::of(n);
-    if (counts.carries + counts.in_condition > n.operands.count)
-      return "a while loop has fewer operands than it counts";
-    if (condition.results.count != 1 || m.values[m.link(condition.results, 0)].type != dtype::boolean)
-      return "the condition of a while loop is not one bool";
-    if (body.results.count != counts.carries || n.results.count != counts.carries + 1)
-      return "a while loop gives other carries than it takes";
-    for (int i = 0; i < counts.carries; ++i)
-      if (!detail::has_type_of(m, m.operand(n, i), m.link(body.results, i)) ||
-          !detail::has_type_of(m, m.operand(n, i), m.link(body.arguments, i)))
-        return "a carry of a while loop changes its dims or dtype";
-    return nullptr;
-  }
-};
-
-struct cond_rule {
-  static constexpr primitive kind = primitive::cond;
-  static constexpr declaration declares{.operands = {1, count_range::any},
-                                        .results = {0, count_range::any},
-                                        .regions = {2, 2},
-                                        .attributes = {{attribute_kind::count}}};
-  static constexpr char const* verify(module const& m, node const& n) {
-    if (cond_attributes::of(n).in_then >= n.operands.count) return "a branch has fewer operands than it counts";
-    region const& yes = m.regions[m.region_of(n, 0)];
-    region const& no = m.regions[m.region_of(n, 1)];
-    if (yes.results.count != n.results.count || no.results.count != n.results.count)
-      return "a branch of cond gives another number of results than the cond";
-    for (int i = 0; i < n.results.count; ++i)
-      if (!detail::has_type_of(m, m.link(yes.results, i), m.result(n, i)) ||
-          !detail::has_type_of(m, m.link(no.results, i), m.result(n, i)))
-        return "a result of a branch of cond has another dtype or other dims than that of the cond";
     return nullptr;
   }
 };

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "meshtensor/pass/bind/binding.hpp"
+#include "meshtensor/pass/bind/known_number.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -32,6 +32,8 @@ struct needed_dims {
     }
     for (int d = 0; d < m.dim_count; ++d)
       if (at[d] && m.dims[d].kind == dim_row::cover) need(m.windows[packed_cover::unpacked(m.dims[d].value).window]);
+    for (int d = 0; d < m.dim_count; ++d)
+      if (at[d] && m.dims[d].kind == dim_row::counted) row[m.dims[d].value] = true;
     for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
       if (!row[i]) continue;
       if (m.numbers[i].kind == number_row::extent) at[m.numbers[i].first] = true;
@@ -57,6 +59,12 @@ struct needed_dims {
 inline constexpr std::int64_t longest_dim = std::int64_t{1} << 48;
 constexpr std::int64_t product_up_to_longest(std::int64_t a, std::int64_t b) {
   return a > 0 && b > longest_dim / a ? longest_dim + 1 : a * b;
+}
+
+/// The extent of a loop's dim that a number gives; 0: only steps know the number.
+constexpr std::int64_t most_iterations(module const& m, binding const& b, dim_row const& row) {
+  auto const most = known_position(m, b, static_cast<number_id>(row.value));
+  return !most ? 0 : *most > longest_dim ? longest_dim + 1 : *most;
 }
 
 constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
@@ -96,6 +104,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::same: b.extent[d] = b.extent[row.first]; break;
       case dim_row::windowed: b.extent[d] = window_places::of(row.value)(b.extent[row.first]); break;
+      case dim_row::counted: b.extent[d] = most_iterations(m, b, row); break;
       case dim_row::holders:
       case dim_row::rows:
       case dim_row::sent:
@@ -112,7 +121,9 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
       b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
                << ", by the dims that it is made from: ";
-      if (row.kind == dim_row::windowed)
+      if (row.kind == dim_row::counted)
+        b.report << "at_most of a while_loop is a number of at least 1 that is known when the executable is made";
+      else if (row.kind == dim_row::windowed)
         b.report << "a window needs " << -window_places::of(row.value).offset << " elements of '"
                  << m.dim_name(row.first) << "', which has " << b.extent[row.first];
       else

@@ -24,7 +24,7 @@ enum class instruction_kind : std::uint8_t {
   start,           // starts a collective from `from` to `to`
   wait,            // waits for the collective of node `from`
   exchange,        // starts a collective and waits for it
-  begin_loop,      // repeats what follows up to its end, `trips` times
+  begin_loop,      // repeats what follows up to its end `trips` times, or while its index is less than `from`, if any
   begin_first,     // what follows up to its end is done for the first of the iterations, before the loop
   begin_next,      // what follows up to its end is done for the next iteration, if there is one
   begin_call,      // what follows up to its end is one composite; says no more than its name

@@ -74,6 +74,7 @@ struct buffer_reuse {
     node const& n = m.nodes[m.values[v].node];
     if (n.kind != primitive::repeat || n.region != region || next_value[v] != 0) return false;
     loop const l = loop::of(n);
+    if (l.ends_early) return false;  // slices of iterations that do not run are zeros
     value_id const seen = slice_of(n, old);
     if (m.values[v].index < l.carries + l.sums || seen == no_id || life.read[life.root(old)] != made[v]) return false;
     list const results = m.regions[m.region_of(n, 0)].results;

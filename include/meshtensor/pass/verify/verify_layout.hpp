@@ -69,8 +69,6 @@ struct layout_verifier {
         return at(m.result(n)) == at(m.operand(n, 0)) ? nullptr : "a wait changes the placement of a value";
       case primitive::gradient: return "a gradient is left after partition";
       case primitive::repeat:
-      case primitive::while_loop:
-      case primitive::cond:
       case primitive::composite:
       case primitive::kernel: return check_owner(n);
       default:
@@ -269,15 +267,15 @@ struct layout_verifier {
   }
 
   constexpr char const* check_owner(node const& n) const {
-    bool const repeats = n.kind == primitive::repeat, whiles = n.kind == primitive::while_loop;
+    bool const repeats = n.kind == primitive::repeat;
     loop const l = loop::of(n);
     bool const joined = epilogue_form_of(m, n).found;  // what it adds to a partial product is partial, too
-    int const carries = repeats ? l.carries : whiles ? while_attributes::of(n).carries : 0;
+    int const carries = repeats ? l.carries : 0;
     for (int k = 0; k < n.regions.count; ++k) {
       if (k > 0 && n.kind == primitive::composite) break;
       region const& g = m.regions[m.region_of(n, k)];
       for (int i = 0; i < g.arguments.count; ++i) {
-        value_id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
+        value_id const outer = m.operand(n, i), inner = m.link(g.arguments, i);
         bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
         if (stacked  ? !stacks(at(outer), at(inner), false)
             : joined ? !is_joined_at(at(outer), at(inner))
@@ -286,9 +284,8 @@ struct layout_verifier {
         if (at(outer).has_partial() && n.kind != primitive::kernel && !joined && !(i < carries && is_zero(outer)))
           return "an operand of a region is partial";
       }
-      if (whiles && k == 0) continue;
       for (int i = 0; i < g.results.count; ++i) {
-        value_id const inner = m.link(g.results, i), outer = m.result(n, result_of_place(n, i));
+        value_id const inner = m.link(g.results, i), outer = m.result(n, i);
         bool const stacked = repeats && i >= l.carries + l.sums;
         if (i < carries && !(at(inner) == at(m.link(g.arguments, i))))
           return "a carry's placement changes in an iteration";

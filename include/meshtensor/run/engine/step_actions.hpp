@@ -68,6 +68,13 @@ inline std::int64_t begin_of_part(node const& n, view const& x, view const& y) {
   return (y.origin[along] - x.origin[along]) * x.stride[along];
 }
 
+/// A number that the program computes.
+inline std::int64_t read_number(rank_context const& p, value_id v) {
+  std::int64_t number = 0;
+  std::memcpy(&number, p.pointer(v), sizeof number);
+  return number;
+}
+
 }  // namespace detail
 
 /// Executes an instruction that neither launches a kernel nor is part of a collective or a loop.
@@ -108,11 +115,17 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   }
 }
 
-/// Calls `body` for each iteration of a loop.
+/// Calls `body` for each iteration of a loop: up to the number that `runs` is, if there is such a value. All processors
+/// have the same number.
 template <class Body>
-void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, Body body) {
+void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, id runs, Body body) {
   run_context const before = processors[0].context;
-  for (std::int64_t t = 0; t < trips; ++t) {
+  auto const is_next = [&](std::int64_t index) {
+    return runs == id{no_id} || index < detail::read_number(processors[0], static_cast<value_id>(runs));
+  };
+  std::int64_t t = 0;
+  while (reversed && t < trips && !is_next(trips - 1 - t)) ++t;
+  for (; t < trips && (reversed || is_next(t)); ++t) {
     std::int64_t const index = reversed ? trips - 1 - t : t;
     for (rank_context& p : processors) {
       p.context.index = index;

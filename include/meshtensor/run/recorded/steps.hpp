@@ -100,6 +100,10 @@ class engine<Device> {
   static std::vector<instruction> listed(module const& m, plan const& p, int entry) {
     std::vector<instruction> instructions;
     list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
+    for (instruction const& i : instructions)
+      if (i.kind == instruction_kind::begin_loop && i.from != id{no_id})
+        throw error("R84", {"a loop that may end early", located(m, m.nodes[i.node]),
+                            " does not run on a device that records its steps: use another device"});
     return instructions;
   }
 

@@ -28,7 +28,7 @@ class recorded_walk {
   std::size_t record_loop(std::size_t at) {
     instruction const& i = list_[at];
     std::size_t end = at;
-    each_iteration(ranks_, i.trips, i.reversed, [&] { end = record_body(at + 1); });
+    each_iteration(ranks_, i.trips, i.reversed, no_id, [&] { end = record_body(at + 1); });
     return end + 1;
   }
   std::size_t record_ahead(std::size_t at) {

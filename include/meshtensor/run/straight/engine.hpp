@@ -140,7 +140,7 @@ class engine<Device> {
     using enum instruction_kind;
     constexpr instruction i = code::list[At];
     if constexpr (i.kind == begin_loop) {
-      each_iteration(processors_, i.trips, i.reversed, [this] { run_body<At, Seen>(); });
+      each_iteration(processors_, i.trips, i.reversed, i.from, [this] { run_body<At, Seen>(); });
     } else if constexpr (i.kind == begin_first || i.kind == begin_next) {
       one_ahead(processors_, i.kind == begin_first, i.trips, i.reversed, [this] { run_body<At, Seen>(); });
     } else if constexpr (i.kind == begin_call) {

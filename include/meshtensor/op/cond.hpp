@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches: one of two regions runs, as a loop of one iteration or of none.
+#pragma once
+
+#include "meshtensor/op/broadcast.hpp"
+#include "meshtensor/op/while_loop.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Zeros like a value of the innermost region, in the region around it.
+constexpr value_id zeros_around(builder& b, value_id inside) {
+  value const like = b.m.values[inside];
+  region_id const here = b.region;
+  b.region = b.m.regions[here].parent, --b.depth;
+  value_id const zero = constant(b, 0, like.type);
+  value_id const all = like.dims.count == 0 ? zero : broadcast(b, zero, like.dims);
+  b.region = here, ++b.depth;
+  return all;
+}
+
+/// What a branch returns: handles, and the results of the loop that runs it.
+template <class Given>
+struct recorded_branch {
+  Given given;
+  id_list<> results;
+};
+
+/// Records a branch that runs if `count` is 1. If it is 0, the results are those of `before`, or zeros without these.
+template <class S, class Branch>
+constexpr auto record_branch(S const& s, builder& b, dim_id dim, value_id count, Branch const& branch,
+                             id_list<> const& before) {
+  site_id const site = b.site;
+  b.begin_frame(region_kind::branch, no_id, no_id, true);
+  value_id const runs = b.add_carry(count);
+  auto const given = branch(s);
+  id_list<> const made = ids_of(as_tuple(given));
+  bool const is_second = before.count == made.count;
+  id_list<> carries{}, gives{}, results{};
+  carries.add(count), gives.add(runs);
+  for (int i = 0; i < made.count; ++i) {
+    value_id v = b.use(made.at[i]);
+    if (is_second) v = aligned(b, v, b.m.values[before.at[i]].dims, "the other branch of cond", "the first one");
+    gives.add(v), carries.add(is_second ? before.at[i] : zeros_around(b, v));
+    b.add_carry(carries.at[carries.count - 1]);
+  }
+  frame const f = b.end_frame(gives);
+  b.site = site;
+  node_id const n = add_counted_loop(b, dim, carries, f);
+  for (int i = 1; i < carries.count; ++i) {
+    value const like = b.m.values[carries.at[i]];
+    results.add(b.add_result(n, like.type, like.dims));
+  }
+  return recorded_branch<std::remove_cvref_t<decltype(given)>>{given, results};
+}
+
+/// The results of both branches of a cond are those of one loop after the other.
+template <class S, class Then, class Otherwise>
+constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then const& then, Otherwise const& otherwise) {
+  dim_id const once = dim_of_iterations(b, "cond", b.add_number(1));
+  value_id const go = cast(b, b.use(predicate), dtype::i64);
+  value_id const stays = subtract(b, {constant(b, 1, dtype::i64), go});
+  auto const yes = record_branch(s, b, once, go, then, {});
+  auto const no = record_branch(s, b, once, stays, otherwise, yes.results);
+  using Given = std::remove_cvref_t<decltype(yes.given)>;
+  static_assert(std::is_same_v<Given, std::remove_cvref_t<decltype(no.given)>>,
+                "meshtensor T11: the branches of cond return different dims or dtypes");
+  auto const results = [&]<class... H, std::size_t... I>(std::tuple<H...> const& like, std::index_sequence<I...>) {
+    return std::tuple{rewrapped(b, std::get<I>(like), no.results.at[I])...};
+  }(as_tuple(yes.given), std::make_index_sequence<std::tuple_size_v<decltype(as_tuple(yes.given))>>());
+  return as_given<Given>(results);
+}
+
+}  // namespace detail
+
+/// Runs one of two branches, chosen by a bool without dims: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…}, [&](auto
+/// scope) {…})`. Both return the same dims and dtypes.
+///
+/// layout  results lie as their dims imply; all processors run the same branch, for the bool is whole on each
+/// grad    that of the branch that ran
+/// errors  T02 and T03: the predicate is not one bool; T11 the branches return different dims or dtypes
+template <scope S, handle P, class Then, class Otherwise>
+constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
+                    line const& where = {}) {
+  if constexpr (!of_bool<P>) static_assert(is_valid<detail::wrong<"T02 cond: the predicate is not a bool", P>>);
+  builder& b = s.recorder();
+  auto const here = s.enter();
+  detail::recording const r(&b, where);
+  b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
+  return detail::record_cond(s, b, predicate.id, then, otherwise);
+}
+
+}  // namespace meshtensor

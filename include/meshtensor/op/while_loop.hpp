@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that end when a condition no longer holds.
+#pragma once
+
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/detail/arithmetic.hpp"
+
+namespace meshtensor {
+
+/// The maximum number of iterations of a `while_loop`: a number that is known before the first step, so that memory can
+/// be planned.
+struct at_most {
+  number limit;
+  line where;
+  constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
+};
+
+namespace detail {
+
+/// A dim of the library's own for the iterations of a loop that may end early: `while_loop/3`.
+constexpr dim_id dim_of_iterations(builder& b, char const* what, number_id most) {
+  diagnostic label{};
+  label << what << "/" << b.m.dim_count;
+  number_row const& n = b.m.numbers[most];
+  dim_row row{dim_row::counted, b.intern(name::of(label.view())), no_id, no_id, static_cast<std::int64_t>(most)};
+  if (n.kind == number_row::literal && n.value >= 1)
+    row.kind = dim_row::fixed, row.value = static_cast<std::int64_t>(n.value);
+  return b.add_dim(row);
+}
+
+/// Adds a loop that may end early around the region of `f`: with these operands for its carries, of which the first is
+/// the number of iterations that are known to run.
+constexpr node_id add_counted_loop(builder& b, dim_id dim, id_list<> carries, frame const& f) {
+  int const count = carries.count;
+  carries.add_all(f.stacked), carries.add_all(f.invariants);
+  node_id const n = b.add_node(primitive::repeat, 0, carries);
+  loop{dim, count, f.stacked.count, 0, false, true}.store(b.m.nodes[n]);
+  region_id const owned[] = {f.region};
+  b.m.nodes[n].regions = b.add_links(owned);
+  b.add_result(n, dtype::i64, shape{});
+  return n;
+}
+
+/// 1 if a condition holds, else 0.
+template <class S, class Condition, class... H>
+constexpr value_id holds(S const& s, builder& b, Condition const& condition, H const&... carries) {
+  auto const go = condition(s, carries...);
+  static_assert(of_bool<std::remove_cvref_t<decltype(go)>>, "meshtensor T02: while_loop: the condition is not a bool");
+  b.expect(b.m.values[go.id].dims.count == 0, "T03 while_loop: the condition has dims: reduce it with any or all");
+  return cast(b, b.use(go.id), dtype::i64);
+}
+
+/// The next carry `given` as a handle like the carry `H`.
+template <class H, class G>
+constexpr H next_carry(builder& b, H const& carry, G const& given) {
+  b.expect(b.m.values[given.id].type == H::type, "T02 a loop's next carry has another dtype than the carry: cast it");
+  return H(&b, aligned(b, b.use(given.id), b.m.values[carry.id].dims));
+}
+
+/// Records the loop whose condition and body take these carries. The condition is computed before the loop, and again
+/// at the end of each iteration: a loop's first carry says how many iterations are known to run.
+template <class S, class Condition, class Body, class... H>
+constexpr auto record_while(S const& s, builder& b, at_most const& most, Condition const& condition, Body const& body,
+                            H const&... start) {
+  auto const here = s.enter();
+  recording const r(&b, most.where);
+  site_id const site = b.site;
+  number_id const limit = b.add_number(most.limit);
+  value_id const first = holds(s, b, condition, start...);
+  dim_id const dim = dim_of_iterations(b, "while_loop", limit);
+  b.begin_frame(region_kind::body, no_id, dim, true);
+  value_id const known = b.add_carry(first);
+  auto const inside = std::tuple{H(&b, b.add_carry(start.id))...};
+  auto const given = as_tuple(std::apply([&](auto const&... h) { return body(s, h...); }, inside));
+  if constexpr (!gives<std::remove_cvref_t<decltype(given)>, sizeof...(H), false>) {
+    static_assert(is_valid<wrong<"T11 the body of while_loop returns as many carries as it takes, several as a tuple",
+                                 std::remove_cvref_t<decltype(given)>>>);
+    return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
+  } else {
+    auto const next = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple{next_carry(b, std::get<I>(inside), std::get<I>(given))...};
+    }(std::index_sequence_for<H...>());
+    value_id const more = std::apply([&](auto const&... h) { return holds(s, b, condition, h...); }, next);
+    id_list<> results{}, carries{};
+    results.add(add(b, known, more)), results.add_all(ids_of(next));
+    updated_states const states(b);  // behind every use: it turns the arguments of states into carries
+    results.add_all(states.next);
+    frame const f = b.end_frame(results);
+    b.site = site;
+    carries.add(first), carries.add_all(ids_of(std::tuple{start...})), carries.add_all(states.starts);
+    node_id const n = add_counted_loop(b, dim, carries, f);
+    auto const last = std::tuple{H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
+    states.add_carries(n);
+    states.hand_on(n, 1 + static_cast<int>(sizeof...(H)), carries.count);
+    value_id const limits = constant(b, number::of_row(&b, limit), dtype::i64);
+    tensor<dtype::i64> const trips(&b, elementwise(b, function::minimum, b.m.result(b.m.nodes[n]), limits));
+    return std::tuple_cat(std::tuple{trips}, last);
+  }
+}
+
+}  // namespace detail
+
+/// Runs `body` while `condition` holds, at most so many times:
+/// `auto [count, last] = while_loop(s / "grow", at_most(40), condition, body, x)`. Both functions take the scope, then
+/// each carry; the condition is a bool without dims. Returns the number of iterations, as i64, and the last carries.
+///
+/// layout  as of `repeat`; all processors run as many iterations, for the condition is whole on each
+/// grad    a loop backwards over as many iterations; what it needs is saved in memory for all that `at_most` allows
+/// errors  T02 and T03: a carry changes its dtype or dims; S10 the limit is not known when the executable is made
+template <scope S, class Condition, class Body, handle... H>
+constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
+                          H const&... start) {
+  builder& b = s.recorder();
+  if constexpr (!detail::takes<Condition, S, H...> || !detail::takes<Body, S, H...>) {
+    static_assert(is_valid<detail::wrong<"T11 the condition and the body of while_loop take the scope, then each carry "
+                                         "as an argument of its own",
+                                         H...>>);
+    return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
+  } else {
+    return detail::record_while(s, b, most, condition, body, start...);
+  }
+}
+
+}  // namespace meshtensor
