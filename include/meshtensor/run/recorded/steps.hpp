@@ -101,9 +101,11 @@ class engine<Device> {
     std::vector<instruction> instructions;
     list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
     for (instruction const& i : instructions)
-      if (i.kind == instruction_kind::begin_loop && i.from != id{no_id})
-        throw error("R84", {"a loop that may end early", located(m, m.nodes[i.node]),
-                            " does not run on a device that records its steps: use another device"});
+      if (i.kind == instruction_kind::begin_loop && i.from != id{no_id}) {
+        diagnostic d{};
+        add_line(d << "a loop that may end early", m, m.nodes[i.node].site);
+        throw error("R84", {d.view(), " does not run on a device that records its steps: use another device"});
+      }
     return instructions;
   }
 
