@@ -4,7 +4,8 @@
 // first MESHTENSOR_WRAPPED_MORE beside them; and a client that is there when as many processes as the option num_nodes
 // says have put a value and got those of the others, but for node MESHTENSOR_WRAPPED_SILENT, which puts none. Then each
 // process has the first of its visible_devices, with the node's number, and programs are compiled for this process
-// alone: they may not communicate.
+// alone: they may not communicate. A run fails where MESHTENSOR_WRAPPED_FAILS says so: `before` it has begun, `after`
+// it has taken its arguments, or in the `wait` for it; with MESHTENSOR_WRAPPED_MUTE nobody learns which ones it took.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "meshtensor/device/pjrt/loaded_program.hpp"
 
@@ -146,6 +148,48 @@ pjrt::failure* compile(void* arguments) {
   return real_compile(arguments);
 }
 
+// ---- runs that fail ----
+
+function real_execute = nullptr, real_await = nullptr, real_is_deleted = nullptr, real_buffer_destroy = nullptr,
+         real_event_destroy = nullptr;
+bool next_wait_fails = false;
+
+bool is(char const* variable, char const* word) {
+  char const* const value = std::getenv(variable);
+  return value != nullptr && std::strcmp(value, word) == 0;
+}
+pjrt::failure* of_hardware() {
+  std::string const text = "the hardware is gone";
+  return make_failure(13, text.data(), text.size());
+}
+pjrt::failure* execute(void* arguments) {
+  auto* const a = static_cast<pjrt::execute_arguments*>(arguments);
+  if (is("MESHTENSOR_WRAPPED_FAILS", "before")) return of_hardware();
+  pjrt::failure* const wrong = real_execute(arguments);
+  if (wrong != nullptr) return wrong;
+  next_wait_fails = is("MESHTENSOR_WRAPPED_FAILS", "wait");
+  if (!is("MESHTENSOR_WRAPPED_FAILS", "after")) return nullptr;
+  std::size_t const results = static_cast<std::size_t>(number("MESHTENSOR_WRAPPED_RESULTS"));
+  for (std::size_t k = 0; k < a->device_count; ++k) {
+    pjrt::event_arguments e{};
+    e.head.size = sizeof e, e.which = a->done[k];
+    real_await(&e), real_event_destroy(&e);
+    for (std::size_t i = 0; i < results; ++i) {
+      pjrt::buffer_arguments b{};
+      b.head.size = sizeof b, b.which = a->results[k][i];
+      real_buffer_destroy(&b);
+    }
+  }
+  return of_hardware();
+}
+pjrt::failure* await(void* arguments) {
+  pjrt::failure* const wrong = real_await(arguments);
+  return wrong == nullptr && std::exchange(next_wait_fails, false) ? of_hardware() : wrong;
+}
+pjrt::failure* is_deleted(void* arguments) {
+  return std::getenv("MESHTENSOR_WRAPPED_MUTE") != nullptr ? of_hardware() : real_is_deleted(arguments);
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) pjrt::table const* GetPjrtApi() {
@@ -163,6 +207,11 @@ extern "C" __attribute__((visibility("default"))) pjrt::table const* GetPjrtApi(
     wrap(pjrt::slot::client_addressable_devices, real_devices, devices);
     wrap(pjrt::slot::description_id, real_id, id);
     wrap(pjrt::slot::client_compile, real_compile, compile);
+    wrap(pjrt::slot::loaded_execute, real_execute, execute);
+    wrap(pjrt::slot::event_await, real_await, await);
+    wrap(pjrt::slot::buffer_is_deleted, real_is_deleted, is_deleted);
+    real_buffer_destroy = slot_of(copy, pjrt::slot::buffer_destroy);
+    real_event_destroy = slot_of(copy, pjrt::slot::event_destroy);
     wrap(pjrt::slot::failure_message, real_message, message);
     wrap(pjrt::slot::failure_destroy, real_destroy, destroy);
     return copy;

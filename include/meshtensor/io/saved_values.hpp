@@ -46,8 +46,8 @@ class saved_values : public loaded_values {
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;
     named_value const& v = values.at(label);
-    if (!s.blocks.empty()) s.block_of(0);  // no copy on a device stays
-    std::vector<std::size_t> first;        // one window of each distinct position
+    if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // a value stays what it was where this fails
+    std::vector<std::size_t> first;                        // one window of each distinct position
     for (std::size_t k = 0; k < s.windows.size(); ++k) {
       std::size_t same = 0;
       while (!is_same_place(s.windows[same], s.windows[k])) ++same;
@@ -58,10 +58,11 @@ class saved_values : public loaded_values {
       saved_block const b = v.value.block(block);
       for (std::size_t const k : first) take(v, block, b, places, s.windows[k]);
     }
-    for (std::size_t k = 0; k < s.windows.size(); ++k)
+    s.replace([&](std::size_t k, std::byte* block) {
       for (std::size_t const j : first)
         if (j != k && is_same_place(s.windows[j], s.windows[k]) && s.windows[j].bytes() != 0)
-          std::memcpy(s.block_of(k), s.block_of(j), static_cast<std::size_t>(s.windows[j].bytes()));
+          std::memcpy(block, s.blocks[j].data(), static_cast<std::size_t>(s.windows[j].bytes()));
+    });
     taken_.insert(label);
     if (taken_.size() == values.size()) files_.close();
     return true;

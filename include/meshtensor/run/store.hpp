@@ -144,14 +144,14 @@ class store {
   void copy_in(std::string const& label, void const* whole) {
     stored& s = named(label);
     view const all = detail::dense_view(whole, s.type, s.dims);
-    for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
+    s.replace([&](std::size_t k, std::byte* block) { copy(s.windows[k], block, all, false); });
   }
   /// Replaces a value from strided memory.
   template <class T>
   void set(std::string const& label, array_view<T> const& whole) {
     stored& s = typed<std::remove_const_t<T>>(label);
     view const all = fitted(label, s, whole);
-    for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
+    s.replace([&](std::size_t k, std::byte* block) { copy(s.windows[k], block, all, false); });
   }
   /// Copies a whole value into strided memory; otherwise like `get`.
   ///

@@ -51,6 +51,16 @@ struct stored {
     come_home();
     return blocks[k].data();
   }
+  /// Replaces all blocks: `write(k, block)` writes the whole of each. What a device has of the value is not brought
+  /// home, and may be lost.
+  template <class Write>
+  void replace(Write write) {
+    drop_copies();
+    for (std::size_t k = 0; k < blocks.size(); ++k) write(k, blocks[k].data());
+    on_device.reset(), is_stale = false;
+  }
+  /// Whether a step that failed has taken the only copy of the value.
+  bool is_lost() const { return is_stale && on_device->is_lost(); }
   /// To be called before anybody writes to the blocks: frees the copies of what they held.
   void drop_copies() {
     for (kept_copies& each : copies) each.drop();

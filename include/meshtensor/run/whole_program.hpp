@@ -2,12 +2,16 @@
 // Runs the steps of a device that takes programs whole, instead of kernel by kernel.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <vector>
 
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/run/engine.hpp"
 #include "meshtensor/run/store.hpp"
+#include "meshtensor/run/whole_program/lost_values.hpp"
 #include "meshtensor/run/whole_program/places_in_dims.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -28,7 +32,8 @@ class copy_on_devices : public device_copy {
 /// One engine has all processors of the mesh that this process holds; collectives are the device's own. Values of the
 /// store stay on the devices from step to step, until something else asks for them.
 ///
-/// errors  R74 a tool looks for single nodes; R10 a slice, a pad or a put of a step is beyond its dim
+/// errors  R74 a tool looks for single nodes; R10 a slice, a pad or a put of a step is beyond its dim; R85 a step that
+///         failed has taken the only copy of a value
 template <whole_program_device Device>
 class engine<Device> {
   using program = typename Device::whole_program;
@@ -38,6 +43,7 @@ class engine<Device> {
   engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
          std::unique_ptr<exchanges>)
       : m_(m),
+        entry_(entry),
         device_(std::move(device)),
         program_(device_, m, p, entry, processors[0].mesh()),
         places_(m, p.numbers),
@@ -89,12 +95,12 @@ class engine<Device> {
         given[k].push_back(&uploaded[k].emplace_back(program_.upload(i, k, external[k].fed[p.row])));
     }
     std::vector<std::vector<tensor>> made = executed(given);
-    for (std::size_t i = 0; i < program_.results().size(); ++i) {
-      stablehlo_port const& p = program_.results()[i];
-      if (p.kind == stablehlo_port::variable) keep(*values_[p.row], made, i);
-      else
-        for (std::size_t k = 0; k < replicas_; ++k) made[k][i].copy_to(external[k].given[p.row]);
-    }
+    auto const& results = program_.results();
+    for (std::size_t i = 0; i < results.size(); ++i)  // first, as their arguments are gone
+      if (results[i].kind == stablehlo_port::variable) keep(*values_[results[i].row], made, i);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      for (std::size_t k = 0; k < replicas_ && results[i].kind != stablehlo_port::variable; ++k)
+        made[k][i].copy_to(external[k].given[results[i].row]);
   }
 
   static void require_no_tool(bool wanted, char const* what) {
@@ -138,15 +144,24 @@ class engine<Device> {
     }
   }
 
-  /// If the program fails, its results may have taken the memory of its arguments: then values are what the host has.
   std::vector<std::vector<tensor>> executed(std::vector<std::vector<tensor const*>> const& given) {
     try {
       return program_.run(given);
     } catch (...) {
-      for (stored* s : values_)
-        if (s != nullptr && !s->is_stale) s->on_device.reset();
+      for (std::size_t v = 0; v < values_.size(); ++v)
+        if (values_[v] != nullptr) look_after_failure(*values_[v], static_cast<id>(v));
       throw;
     }
+  }
+  /// After a step that failed, a value is what the host has. If that is an older one, it is what the devices have,
+  /// unless a result has taken its memory.
+  void look_after_failure(stored& value, id variable) const {
+    if (!value.is_stale) return value.on_device.reset();
+    auto const* const there = dynamic_cast<copy_on_devices<tensor>*>(value.on_device.get());
+    if (there == nullptr) return;
+    node const* const update = detail::update_of(m_, entry_, variable);
+    if (std::ranges::any_of(there->parts, [&](tensor const& t) { return t.is_taken().value_or(update != nullptr); }))
+      value.on_device = std::make_unique<lost_copy>(detail::loss_of(m_, variable, update));
   }
   /// The parts of a value on the devices, copied there if they are not there yet.
   std::vector<tensor> const& kept(std::size_t argument, stored& value) {
@@ -165,6 +180,7 @@ class engine<Device> {
   }
 
   meshtensor::module const& m_;
+  int entry_;
   Device device_;
   program program_;
   places_in_dims places_;

@@ -65,6 +65,7 @@ TEST_CASE("functions stand where they are declared") {
   CHECK(number(slot::loaded_destroy) == slot_of(&PJRT_Api::PJRT_LoadedExecutable_Destroy));
   CHECK(number(slot::loaded_execute) == slot_of(&PJRT_Api::PJRT_LoadedExecutable_Execute));
   CHECK(number(slot::buffer_destroy) == slot_of(&PJRT_Api::PJRT_Buffer_Destroy));
+  CHECK(number(slot::buffer_is_deleted) == slot_of(&PJRT_Api::PJRT_Buffer_IsDeleted));
   CHECK(number(slot::buffer_to_host) == slot_of(&PJRT_Api::PJRT_Buffer_ToHostBuffer));
 }
 

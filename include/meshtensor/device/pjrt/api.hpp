@@ -55,6 +55,7 @@ enum class slot : int {
   loaded_execute = 55,
   loaded_deserialize = 56,
   buffer_destroy = 58,
+  buffer_is_deleted = 68,
   buffer_to_host = 70,
   topology_create = 82,
   topology_destroy = 83,
@@ -309,6 +310,11 @@ struct execute_arguments {
 struct buffer_arguments {
   struct head head;
   buffer* which;
+};
+struct is_deleted_arguments {
+  struct head head;
+  buffer* which;
+  bool is_deleted;
 };
 struct tiled_layout {
   struct head head;

@@ -72,6 +72,13 @@ class held_tensor {
     plugin_->release(slot::buffer_destroy, a);
   }
   buffer* handle() const { return handle_; }
+  /// Whether a run has taken its memory for a result; nothing, if the plugin does not say.
+  std::optional<bool> is_taken() const {
+    zeroed<is_deleted_arguments> a;
+    a->which = handle_;
+    if (!plugin_->asks(slot::buffer_is_deleted, a)) return {};
+    return a->is_deleted;
+  }
 
   /// Copies it into memory of the host. errors R72
   void copy_to(void* host) const {
@@ -176,7 +183,7 @@ class loaded_program {
     std::vector<std::vector<held_tensor>> all(replicas_);
     for (std::size_t k = 0; k < replicas_; ++k)
       for (std::size_t i = 0; i < results_.size(); ++i) all[k].emplace_back(client_.plugin(), results_[i], made[k][i]);
-    for (event* e : done) client_.plugin().await(e);
+    await_all(done);
     return all;
   }
 
@@ -202,6 +209,15 @@ class loaded_program {
     a->which = client_.handle(), a->source = &*source, a->options = options.data(), a->options_length = options.size();
     client_.plugin().call(slot::client_compile, a);
     return a->made;
+  }
+  /// Waits for the replicas; where one fails, nobody waits for the others, which may wait for that one.
+  void await_all(std::span<event* const> done) const {
+    for (std::size_t k = 0; k < done.size(); ++k) try {
+        client_.plugin().await(done[k]);
+      } catch (...) {
+        for (event* const e : done.subspan(k + 1)) client_.plugin().drop(e);
+        throw;
+      }
   }
   /// Null, if the plugin does not take it.
   loaded_executable* loaded(std::string const& kept, std::string const& options) const {

@@ -70,12 +70,19 @@ class plugin {
   /// Waits for an event, if there is one, and destroys it. errors R72
   void await(event* which) const {
     if (which == nullptr) return;
-    zeroed<event_arguments> waits, ends;
-    waits->which = ends->which = which;
+    zeroed<event_arguments> waits;
+    waits->which = which;
     auto const f = reinterpret_cast<failure* (*)(void*)>(function(slot::event_await));
     failure* const wrong = f(&*waits);
-    release(slot::event_destroy, ends);
+    drop(which);
     if (wrong != nullptr) fail(wrong);
+  }
+  /// Destroys an event, if there is one.
+  void drop(event* which) const {
+    if (which == nullptr) return;
+    zeroed<event_arguments> ends;
+    ends->which = which;
+    release(slot::event_destroy, ends);
   }
 
  private:

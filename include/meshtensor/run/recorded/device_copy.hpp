@@ -3,7 +3,10 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <utility>
 
+#include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/memory.hpp"
 
 namespace meshtensor {
@@ -13,6 +16,19 @@ class device_copy {
   virtual ~device_copy() = default;
   /// Copies the value into the blocks of the processors that this process holds.
   virtual void copy_to(std::span<arena> home) const = 0;
+  virtual bool is_lost() const { return false; }
+};
+
+/// Stands for the only copy of a value after a step that failed has taken it: who asks for the value is told so.
+class lost_copy final : public device_copy {
+ public:
+  explicit lost_copy(std::string sentence) : sentence_(std::move(sentence)) {}
+  /// errors  R85
+  void copy_to(std::span<arena>) const override { throw error("R85", sentence_); }
+  bool is_lost() const override { return true; }
+
+ private:
+  std::string sentence_;
 };
 
 }  // namespace meshtensor
