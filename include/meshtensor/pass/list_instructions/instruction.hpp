@@ -58,4 +58,13 @@ struct instruction {
   constexpr bool operator==(instruction const&) const = default;
 };
 
+/// The place behind an instruction of a list and all that belongs to it.
+template <class List>
+constexpr std::size_t behind(List const& instructions, std::size_t at) {
+  int open = 0;
+  do open += begins(instructions[at].kind) - (instructions[at].kind == instruction_kind::end);
+  while (++at, open != 0);
+  return at;
+}
+
 }  // namespace meshtensor
