@@ -18,4 +18,7 @@ inline std::string refused_device_name(std::string const& name) {
   return is_device_name(name) ? "" : "'" + name + "' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list";
 }
 
+/// Whether the device runs programs whole, so that nobody sees single operations.
+inline bool runs_programs_whole(std::string_view name) { return name == "pjrt" || name.starts_with("pjrt:"); }
+
 }  // namespace examples

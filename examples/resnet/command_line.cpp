@@ -126,6 +126,8 @@ struct command_line {
       for (auto const& [axis, n] : given) o.mesh[axis] = n;
       o.fall_epochs = falls_of(o.falls);
       require_consistent(o);
+      examples::require_operations_seen(
+          o.device, {{"--check", o.check}, {"--check-numerics", o.check_numerics}, {"--profile", o.profile}});
       auto const images = static_cast<double>(o.batch);
       if (o.learning_rate == 0) o.learning_rate = o.optimizer == "lars" ? 9 * images / 4096 : 0.1 * images / 256;
     });

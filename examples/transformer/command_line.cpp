@@ -79,7 +79,11 @@ struct command_line {
   /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
-    return examples::parse(app, argc, argv, [&] { examples::read_mesh(mesh, o.mesh); });
+    return examples::parse(app, argc, argv, [&] {
+      examples::read_mesh(mesh, o.mesh);
+      examples::require_operations_seen(
+          o.device, {{"--check", o.check}, {"--profile", o.profile}, {"--trace", !o.trace.empty()}});
+    });
   }
 };
 

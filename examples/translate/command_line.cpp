@@ -111,6 +111,8 @@ struct command_line {
       examples::read_mesh(mesh, given);
       for (auto const& [axis, n] : given) o.mesh[axis] = n;
       require_consistent(o);
+      examples::require_operations_seen(
+          o.device, {{"--check", o.check}, {"--check-numerics", o.check_numerics}, {"--profile", o.profile}});
       if (o.learning_rate == 0) o.learning_rate = o.optimizer == "adafactor" ? 0.05 : 0.005;
     });
   }

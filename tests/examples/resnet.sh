@@ -250,6 +250,9 @@ PYTHON
     refused 2 "'data=two' is not like data=2,rows=2,cols=2,model=2" --mesh data=two
     refused 2 '--falls' --falls 30,20,80
     refused 2 '--depth' --depth 51
+    for option in --check --check-numerics --profile; do
+      refused 2 "$option: it looks at single operations, but the device pjrt runs programs whole" $option --device pjrt:/absent.so
+    done
     refused 2 'has no 5 equal parts' --batch 16 --microbatches 5
     refused 2 'bf16 goes with --optimizer nesterov' --dtype bf16 --optimizer lars
     refused 2 'do not divide evenly over data=3' --batch 16 --microbatches 2 --mesh data=3

@@ -246,6 +246,9 @@ PYTHON
     refused 2 "'data=0' is not like data=2,model=2" "$program" --mesh data=0
     refused 2 "'rows=2' is not like data=2,model=2" "$program" --mesh rows=2
     refused 2 '--nonsense' "$program" --nonsense
+    for option in --check --profile --trace=file; do
+      refused 2 "${option%%=*}: it looks at single operations, but the device pjrt runs programs whole" "$program" $option --device pjrt
+    done
     refused 2 "'many' is not a number" "$program" --steps many
     refused 2 "'0' is not a number from 1" "$program" --layers 0
     ;;

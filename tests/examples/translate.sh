@@ -269,6 +269,9 @@ case $part in
     refused 2 'a folder of texts is required'
     refused 2 '--resume requires --save' --data . --resume
     refused 2 '--time-limit requires --save' --data . --time-limit 1
+    for option in --check --check-numerics --profile; do
+      refused 2 "$option: it looks at single operations, but the device pjrt runs programs whole" --data . $option --device pjrt
+    done
     refused 2 '--save excludes --load' --data . --load x --save y
     refused 2 'bf16 goes with --optimizer adam' --data . --dtype bf16 --optimizer adafactor
     refused 2 'gradients are summed up' --data . --microbatches 2 --dtype bf16

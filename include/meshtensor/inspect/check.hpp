@@ -90,10 +90,11 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
 /// sums in another order round differently. Needs the memory and the time of the reference loops: meant for small
 /// sizes.
 ///
-/// errors  those of `executable`
+/// errors  those of `executable`; R74 the device runs programs whole
 template <class... Args, class... Given>
 check_result check(store& from, Given const&... given) {
   using program = executable<Args...>;
+  if constexpr (whole_program_device<typename program::device>) detail::refuse_tool("check_numerics and check");
   auto const traced = stored_module<program::stages::traced, program::stages::fingerprint>::load();
   return detail::compare_steps(
       {*traced, entry_name<typename program::entry>(), program::layout::rules, counted_name<typename program::entry>(),

@@ -18,6 +18,15 @@
 
 namespace meshtensor {
 
+namespace detail {
+/// errors  R74
+[[noreturn]] inline void refuse_tool(char const* what) {
+  throw error("R74", {what,
+                      " see single operations, but this device runs programs whole: use them on another device, such "
+                      "as mt::default_device"});
+}
+}  // namespace detail
+
 /// A value of the store on the devices of a program's replicas.
 template <class Tensor>
 class copy_on_devices : public device_copy {
@@ -104,10 +113,7 @@ class engine<Device> {
   }
 
   static void require_no_tool(bool wanted, char const* what) {
-    if (wanted)
-      throw error("R74", {what,
-                          " see single operations, but this device runs programs whole: use them on another "
-                          "device, such as mt::default_device"});
+    if (wanted) detail::refuse_tool(what);
   }
   std::array<std::byte, 8> scalar(stablehlo_port const& p, double const* numbers, std::uint64_t seed,
                                   std::uint64_t step) const {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "meshtensor/device/pjrt/device.hpp"
+#include "meshtensor/inspect/check.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
 #include "support/pjrt.hpp"
@@ -234,6 +235,9 @@ TEST_CASE("what is refused") {
         "MESHTENSOR_PJRT to its file, such as libtpu.so, or install jax-cuda13-pjrt, libtpu or xla-cpu-pjrt with pip");
   setenv("PATH", path.c_str(), 1);
   setenv("MESHTENSOR_PJRT", "/absent.so", 1);
+  CHECK(sentence([&] {
+          mt::check<classifier, mesh, by_batch, mt::pjrt_device>(data(2), model(1));
+        }).starts_with("meshtensor R74: check_numerics and check see single operations"));  // nothing is compiled
   CHECK(made(2).starts_with("meshtensor R70: the PJRT plugin '/absent.so' cannot be loaded: "));
   setenv("MESHTENSOR_PJRT", "libm.so.6", 1);
   CHECK(made(2) == "meshtensor R70: 'libm.so.6' is no PJRT plugin: it has no function GetPjrtApi");
