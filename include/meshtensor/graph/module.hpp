@@ -332,6 +332,9 @@ constexpr node const& awaited(module const& m, node const& wait) {
                                      : m.nodes[m.values[m.link(m.regions[m.region_of(n, 0)].results, v.index)].node];
 }
 
+/// Whether a region is the body of a loop; a branch is one, too.
+constexpr bool is_body_of_loop(region const& r) { return r.kind == region_kind::body || r.kind == region_kind::branch; }
+
 /// Whether a node is in the body of a composite, or in its gradient.
 constexpr bool is_in_composite(module const& m, node const& n) {
   region_kind const kind = m.regions[n.region].kind;

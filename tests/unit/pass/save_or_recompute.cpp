@@ -12,6 +12,7 @@
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/nn/dropout.hpp"
 #include "meshtensor/nn/norm.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/simplify.hpp"
@@ -184,10 +185,24 @@ struct handed_on {
   }
 };
 
+/// A branch, and in the other one a loop that ends when a condition no longer holds.
+struct branched {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = cond(
+        s / "either", einsum(x, mt::to()) > 0, [&](mt::scope auto r) { return curves(r, curves(r, x)); },
+        [&](mt::scope auto r) {
+          auto const is_small = [](mt::scope auto, auto h) { return einsum(h, h, mt::to()) < 100; };
+          return std::get<1>(while_loop(r / "grow", mt::at_most(5), is_small, curves, x));
+        });
+    s.output("dx", gradient(einsum(y, y, mt::to()), x));
+  }
+};
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("the same results, bit for bit", P, deep, recurrent, chain, normalized, dropping, widened, inside,
-                   rich, rematerialized, half_rematerialized, two_gradients, seen, handed_on, positions) {
+                   rich, rematerialized, half_rematerialized, two_gradients, seen, handed_on, positions, branched) {
   auto const f = forms_of<P>();
   CAPTURE(mt::text_of(*f.after));
   check_equal_results(*f.before, *f.after);
@@ -203,6 +218,11 @@ TEST_CASE("a norm is made again from what it was made of") {
   // the carry; the mean and the scale; what the second product is made of
   CHECK(stacked(*forms_of<normalized>().after) ==
         "f32[layers, batch, hidden]; f32[layers, batch, in]; f32[layers, batch]; f32[layers, batch]");
+}
+
+TEST_CASE("what a branch is given is at hand, and a loop in it keeps its carry") {
+  CHECK(stacked(*forms_of<branched>().after) ==
+        "f32[cond/2, while_loop/3, batch, in]; f32[while_loop/3, batch, in]; i64[cond/2]");
 }
 
 TEST_CASE("random numbers are not made twice: a mask is a byte each") {

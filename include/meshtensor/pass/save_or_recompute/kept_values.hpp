@@ -27,7 +27,7 @@ struct kept_values {
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       find_uses(n);
-      if (n.kind == primitive::composite && m.regions[n.region].kind == region_kind::body)
+      if (n.kind == primitive::composite && is_body_of_loop(m.regions[n.region]))
         for (int k = 0; k < n.results.count; ++k)
           body_result[canonical(m.result(n, k))] = static_cast<id>(m.result(n, k) + 1);
       if (n.kind != primitive::argument || !holds_earlier_value(m.result(n))) continue;
@@ -61,7 +61,7 @@ struct kept_values {
   }
   /// The value as the loop's body names it; no_id: it exists only inside a composite.
   constexpr value_id in_body(value_id v) const {
-    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<value_id>(body_result[v] - 1);
+    return is_body_of_loop(m.regions[m.values[v].region]) ? v : static_cast<value_id>(body_result[v] - 1);
   }
 
   constexpr node const& maker(value_id v) const { return m.nodes[m.values[v].node]; }
@@ -136,7 +136,7 @@ struct kept_values {
     if (n.kind != primitive::argument || place_of(n) < how.carries) return false;
     if (place_of(n) >= how.carries + how.stacked) return true;
     node const& outer = maker(m.operand(owner_of(n), place_of(n)));
-    if (m.regions[outer.region].kind != region_kind::body) return true;
+    if (!is_body_of_loop(m.regions[outer.region])) return true;
     return outer.kind == primitive::argument && is_at_hand(outer, loop::of(owner_of(outer)));
   }
 
