@@ -4,6 +4,7 @@
 
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/detail/arithmetic.hpp"
+#include "meshtensor/op/rematerialize.hpp"
 
 namespace meshtensor {
 
@@ -12,7 +13,21 @@ namespace meshtensor {
 struct at_most {
   number limit;
   line where;
+  int together = 0;  // iterations that the gradient recomputes at a time; 0: it saves what it needs of each
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
+
+  /// Saves the carries before every so many iterations alone; the loop backwards runs that many again before it goes
+  /// through them: `at_most(1024).recomputing(32)` saves 32 carries, and then what 32 iterations need, instead of what
+  /// 1,024 need, for about a third more arithmetic. Results are bit-equal; a gradient's sums over iterations are made in
+  /// as many parts.
+  ///
+  /// errors  G38 the limit is no literal, or no multiple of `iterations`
+  /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints
+  constexpr at_most recomputing(int iterations) const {
+    at_most again = *this;
+    again.together = iterations;
+    return again;
+  }
 };
 
 namespace detail {
@@ -98,6 +113,39 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
   }
 }
 
+/// The limit of a loop of loops of so many iterations each.
+constexpr number limit_of_loops(builder& b, at_most const& most) {
+  bool const is_literal = most.limit.count == 1 && most.limit.items[0].kind == number::item::literal;
+  double const limit = is_literal ? most.limit.items[0].value : 0;
+  double const loops = most.together < 1 ? 0 : limit / most.together;
+  if (loops >= 1 && loops == static_cast<double>(static_cast<std::int64_t>(loops))) return loops;
+  diagnostic d{};
+  b.note(d << "G38 a while_loop of at_most(...).recomputing(" << most.together
+           << ") has a limit that is no multiple of that: write both as numbers, as in at_most(1024).recomputing(32)");
+  return 1;
+}
+
+/// Records a loop of loops, of which the iteration backwards runs the inner one again.
+template <class S, class Condition, class Body, class... H>
+constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& most, Condition const& condition,
+                                       Body const& body, H const&... start) {
+  recording const r(&b, most.where);
+  at_most const loops(limit_of_loops(b, most), most.where), in_each(most.together, most.where);
+  tensor<dtype::i64> const none(&b, constant(b, 0, dtype::i64));
+  auto const all = record_while(
+      s, b, loops, [&](auto const& inside, auto const&, auto const&... h) { return condition(inside, h...); },
+      rematerialize([&](auto const& inside, auto const& before, auto const&... h) {
+        auto const ran = record_while(inside, b, in_each, condition, body, h...);
+        return std::apply(
+            [&](auto const& trips, auto const&... next) {
+              return std::tuple{tensor<dtype::i64>(&b, add(b, b.use(before.id), b.use(trips.id))), next...};
+            },
+            ran);
+      }),
+      none, start...);
+  return std::apply([](auto const&, auto const&... last) { return std::tuple{last...}; }, all);
+}
+
 }  // namespace detail
 
 /// Runs `body` while `condition` holds, at most so many times:
@@ -117,7 +165,8 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
                                          H...>>);
     return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
   } else {
-    return detail::record_while(s, b, most, condition, body, start...);
+    return most.together == 0 ? detail::record_while(s, b, most, condition, body, start...)
+                              : detail::record_recomputed_while(s, b, most, condition, body, start...);
   }
 }
 

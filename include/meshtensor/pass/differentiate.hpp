@@ -111,7 +111,8 @@ struct differentiator : rebuild {
           if (m.values[v].node == i && d.has_cotangent(v)) watched.add(b, w, d.cotangent(v), loss);
         }
       b.path = n.path, b.site = n.site;
-      if (n.kind == primitive::repeat) loop_backwards(d, static_cast<node_id>(i));
+      if (n.kind == primitive::repeat && n.copy != 0 && d.loop_node != no_id) loop_again(d, static_cast<node_id>(i));
+      else if (n.kind == primitive::repeat) loop_backwards(d, static_cast<node_id>(i));
       else if (n.kind == primitive::composite) composite_backwards(d, static_cast<node_id>(i));
       else rule_backwards(d, n);
     }
@@ -162,7 +163,7 @@ struct differentiator : rebuild {
         operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
       }
     }
-    region_id const owned[] = {gradient_region(body, m.region_of(n, 1), places, targets)};
+    region_id const owned[] = {copied_region(body, m.region_of(n, 1), places, targets)};
     node_id const made = b.add_node(primitive::composite, 0, operands,
                                     composite_attributes{b.intern(gradient_name(n)), operands.count, false}.packed());
     m.nodes[made].regions = b.add_links(owned);
@@ -173,9 +174,9 @@ struct differentiator : rebuild {
     }
     for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
   }
-  /// Makes a region like the composite's gradient region, with the arguments at `places` and the results at `targets`.
-  constexpr region_id gradient_region(region_copy& body, region_id source, std::span<id const> places,
-                                      std::span<id const> targets) {
+  /// Makes a region like `source`, with the arguments at `places` and the results at `targets`.
+  constexpr region_id copied_region(region_copy& body, region_id source, std::span<id const> places,
+                                    std::span<id const> targets) {
     region_id const here = b.region;
     region const original = m.regions[source];
     region_id const fresh = b.begin_region(original.kind, original.label);
@@ -238,6 +239,39 @@ struct differentiator : rebuild {
     for (; size < label.size() && size < name::capacity - 9; ++size) text[size] = label[size];
     for (char c : std::string_view("_gradient")) text[size++] = c;
     return name::of({text, size});
+  }
+
+  // A loop in an iteration of another one, of which nothing but its operands is saved: the iteration backwards runs it
+  // again, and differentiates that.
+  constexpr void loop_again(differentiation& d, node_id forward) {
+    node const n = m.nodes[forward];
+    region_copy body(b, forward, 0);
+    id_list<> operands{}, targets{}, inside{};
+    id_list<max_operands, id> places{}, results{};
+    for (int i = 0; i < n.operands.count; ++i) {
+      value_id const x = m.operand(n, i);
+      value_id v = b.use(d.forward(x));
+      if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
+        v = elementwise(b, function::copy, v);
+        targets.add(x), inside.add(v), d.active[v] = true;
+      }
+      operands.add(v), places.add(static_cast<id>(i));
+    }
+    for (int k = 0; k < n.results.count; ++k) body.need(k), results.add(static_cast<id>(k));
+    body.find_needed();
+    int const begin = m.node_count;
+    region_id const owned[] = {copied_region(body, m.region_of(n, 0), places, results)};
+    node_id const made = b.add_node(primitive::repeat, 0, operands, attributes_of(n));
+    m.nodes[made].regions = b.add_links(owned);
+    for (int k = 0; k < n.results.count; ++k) b.add_result(made, m.result_value(n, k).type, m.result_value(n, k).dims);
+    int const end = m.node_count;
+    activate(d, b.region, begin, end);
+    for (int k = 0; k < n.results.count; ++k)
+      if (d.has_cotangent(m.result(n, k))) d.contribute(m.result(m.nodes[made], k), d.cotangent(m.result(n, k)));
+    backwards(d, b.region, begin, end);
+    b.path = n.path, b.site = n.site;
+    for (int i = 0; i < targets.count; ++i)
+      if (d.has_cotangent(inside.at[i])) d.contribute(targets.at[i], d.cotangent(inside.at[i]));
   }
 
   // The gradient of a loop is a loop in the opposite direction: cotangents of carries are carries, those of stacked
