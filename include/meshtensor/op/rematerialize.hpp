@@ -35,8 +35,9 @@ struct rematerialized {
 
 /// Marks a layer in a loop for recomputation: `repeat(s / "layers", layers, x, rematerialize(block))`. Of every
 /// iteration only the layer's inputs are saved, or a smaller value that follows from them, and the rest is recomputed:
-/// about a third more arithmetic, a fraction of the memory (`--explain` has both). A loop in the layer runs again. Results
-/// are bit-equal, random numbers included. Results of attention are saved. Outside of a loop it is the layer itself.
+/// about a third more arithmetic, a fraction of the memory (`--explain` has both). A loop in the layer runs again.
+/// Results are bit-equal, random numbers included. Results of attention are saved. Outside of a loop it is the layer
+/// itself.
 ///
 /// source  Chen et al., arXiv:1604.06174
 template <class Layer>

@@ -18,8 +18,8 @@ struct at_most {
 
   /// Saves the carries before every so many iterations alone; the loop backwards runs that many again before it goes
   /// through them: `at_most(1024).recomputing(32)` saves 32 carries, and then what 32 iterations need, instead of what
-  /// 1,024 need, for about a third more arithmetic. Results are bit-equal; a gradient's sums over iterations are made in
-  /// as many parts.
+  /// 1,024 need, for about a third more arithmetic. Results are bit-equal; sums over iterations, in gradients, are made
+  /// in as many parts.
   ///
   /// errors  G38 the limit is no literal, or no multiple of `iterations`
   /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints

@@ -200,6 +200,32 @@ struct differentiator : rebuild {
                 "or let the gradient take cotangents of the first results only, and others go through the body");
   }
 
+  // What a copy of a forward node at the place of the backward nodes reads and gives.
+  struct forward_copy {
+    id_list<> targets, inside;  // operands whose cotangents are wanted, and their values in the copy
+    id_list<> results;          // of the node, and those of the copy
+    id_list<> made;
+    int begin;  // the first node of the copy
+  };
+  constexpr value_id taken_by_copy(differentiation& d, value_id x, forward_copy& c) {
+    value_id v = b.use(d.forward(x));
+    if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
+      v = elementwise(b, function::copy, v);
+      c.targets.add(x), c.inside.add(v), d.active[v] = true;
+    }
+    return v;
+  }
+  constexpr void backwards_through(differentiation& d, node const& n, forward_copy const& c) {
+    int const end = m.node_count;
+    activate(d, b.region, c.begin, end);
+    for (int k = 0; k < c.results.count; ++k)
+      if (d.has_cotangent(c.results.at[k])) d.contribute(c.made.at[k], d.cotangent(c.results.at[k]));
+    backwards(d, b.region, c.begin, end);
+    b.path = n.path, b.site = n.site;
+    for (int i = 0; i < c.targets.count; ++i)
+      if (d.has_cotangent(c.inside.at[i])) d.contribute(c.targets.at[i], d.cotangent(c.inside.at[i]));
+  }
+
   // Recomputes the body at the place of the backward nodes and differentiates it node by node, for the results from
   // `first` on. This is how the gradient of a gradient is computed, because a gradient has no custom gradient of its
   // own.
@@ -209,27 +235,37 @@ struct differentiator : rebuild {
     for (int k = first; k < n.results.count; ++k)
       if (d.has_cotangent(m.result(n, k))) body.need(k);
     body.find_needed();
-    id_list<> targets{}, inside{};  // operands whose cotangents are wanted, and their values in the copy
-    for (int i = 0; i < n.operands.count; ++i) {
-      if (!body.needs_argument(i)) continue;
-      value_id const x = m.operand(n, i);
-      value_id v = b.use(d.forward(x));
-      if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
-        v = elementwise(b, function::copy, v);
-        targets.add(x), inside.add(v), d.active[v] = true;
-      }
-      body.give(i, v);
-    }
-    int const begin = m.node_count;
+    forward_copy c{};
+    for (int i = 0; i < n.operands.count; ++i)
+      if (body.needs_argument(i)) body.give(i, taken_by_copy(d, m.operand(n, i), c));
+    c.begin = m.node_count;
     body.copy();
-    int const end = m.node_count;
-    activate(d, b.region, begin, end);
     for (int k = first; k < n.results.count; ++k)
-      if (d.has_cotangent(m.result(n, k))) d.contribute(body.result(k), d.cotangent(m.result(n, k)));
-    backwards(d, b.region, begin, end);
-    b.path = n.path, b.site = n.site;
-    for (int i = 0; i < targets.count; ++i)
-      if (d.has_cotangent(inside.at[i])) d.contribute(targets.at[i], d.cotangent(inside.at[i]));
+      if (d.has_cotangent(m.result(n, k))) c.results.add(m.result(n, k)), c.made.add(body.result(k));
+    backwards_through(d, n, c);
+  }
+
+  // A loop in an iteration of another one, of which nothing but its operands is saved: the iteration backwards runs it
+  // again, and differentiates that.
+  constexpr void loop_again(differentiation& d, node_id forward) {
+    node const n = m.nodes[forward];
+    region_copy body(b, forward, 0);
+    id_list<> operands{};
+    id_list<max_operands, id> places{}, results{};
+    forward_copy c{};
+    for (int k = 0; k < n.results.count; ++k) body.need(k), results.add(static_cast<id>(k));
+    body.find_needed();
+    for (int i = 0; i < n.operands.count; ++i)
+      operands.add(taken_by_copy(d, m.operand(n, i), c)), places.add(static_cast<id>(i));
+    c.begin = m.node_count;
+    region_id const owned[] = {copied_region(body, m.region_of(n, 0), places, results)};
+    node_id const made = b.add_node(primitive::repeat, 0, operands, attributes_of(n));
+    m.nodes[made].regions = b.add_links(owned);
+    for (int k = 0; k < n.results.count; ++k) {
+      value const like = m.result_value(n, k);
+      c.results.add(m.result(n, k)), c.made.add(b.add_result(made, like.type, like.dims));
+    }
+    backwards_through(d, n, c);
   }
 
   constexpr name gradient_name(node const& n) const {
@@ -239,39 +275,6 @@ struct differentiator : rebuild {
     for (; size < label.size() && size < name::capacity - 9; ++size) text[size] = label[size];
     for (char c : std::string_view("_gradient")) text[size++] = c;
     return name::of({text, size});
-  }
-
-  // A loop in an iteration of another one, of which nothing but its operands is saved: the iteration backwards runs it
-  // again, and differentiates that.
-  constexpr void loop_again(differentiation& d, node_id forward) {
-    node const n = m.nodes[forward];
-    region_copy body(b, forward, 0);
-    id_list<> operands{}, targets{}, inside{};
-    id_list<max_operands, id> places{}, results{};
-    for (int i = 0; i < n.operands.count; ++i) {
-      value_id const x = m.operand(n, i);
-      value_id v = b.use(d.forward(x));
-      if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
-        v = elementwise(b, function::copy, v);
-        targets.add(x), inside.add(v), d.active[v] = true;
-      }
-      operands.add(v), places.add(static_cast<id>(i));
-    }
-    for (int k = 0; k < n.results.count; ++k) body.need(k), results.add(static_cast<id>(k));
-    body.find_needed();
-    int const begin = m.node_count;
-    region_id const owned[] = {copied_region(body, m.region_of(n, 0), places, results)};
-    node_id const made = b.add_node(primitive::repeat, 0, operands, attributes_of(n));
-    m.nodes[made].regions = b.add_links(owned);
-    for (int k = 0; k < n.results.count; ++k) b.add_result(made, m.result_value(n, k).type, m.result_value(n, k).dims);
-    int const end = m.node_count;
-    activate(d, b.region, begin, end);
-    for (int k = 0; k < n.results.count; ++k)
-      if (d.has_cotangent(m.result(n, k))) d.contribute(m.result(m.nodes[made], k), d.cotangent(m.result(n, k)));
-    backwards(d, b.region, begin, end);
-    b.path = n.path, b.site = n.site;
-    for (int i = 0; i < targets.count; ++i)
-      if (d.has_cotangent(inside.at[i])) d.contribute(targets.at[i], d.cotangent(inside.at[i]));
   }
 
   // The gradient of a loop is a loop in the opposite direction: cotangents of carries are carries, those of stacked
