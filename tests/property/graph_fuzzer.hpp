@@ -196,7 +196,8 @@ class graph_fuzzer : public fuzzer_places {
     mt::id_list<> operands{};
     operands.add_all(carries), operands.add_all(f.stacked), operands.add_all(f.invariants);
     mt::node_id const n = g.b.add_node(mt::primitive::repeat, 0, operands);
-    mt::loop{over, carries.count, f.stacked.count, static_cast<int>(sums.size()), c_.one_in(4)}.store(g.b.m.nodes[n]);
+    mt::loop{over, carries.count, f.stacked.count, static_cast<int>(sums.size()), c_.one_in(4), false}.store(
+        g.b.m.nodes[n]);
     own(n, f.region);
     mt::id_list<> given{};
     for (int i = 0; i < carries.count; ++i) given.add(g.b.add_result(n, f64, dims(carries.at[i])));

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "meshtensor/meshtensor.hpp"
 #include "support/layouts.hpp"
@@ -45,8 +46,8 @@ struct fed {
 /// Writes the network of one program; with the same seed the same one.
 class network {
  public:
-  network(mt::builder& b, mt::region_id entry, std::uint64_t seed, bool training)
-      : b_(b), entry_(entry), c_{seed}, training_(training) {}
+  network(mt::builder& b, mt::region_id entry, std::uint64_t seed, bool training, may_end_early loops)
+      : b_(b), entry_(entry), c_{seed}, training_(training), loops_(loops) {}
 
   template <class F>
   static auto inside(scope const& s, F const& f) {
@@ -129,6 +130,7 @@ class network {
     return x;
   }
   any block(scope const& s, any const& x, fed const& f, int depth, int place) {
+    if (loops_ == may_end_early::yes && place == 0 && depth < 2 && c_.one_in(3)) return early(s, x, f, depth);
     if (place == 0 && depth < 2 && c_.below(4) < (depth == 0 ? 3 : 1)) return loop(s, x, f, depth);
     if (place != 0) return x + value(mt::scale(b_, bent(x).id, 0.25));  // no names of its own
     switch (c_.below(20)) {
@@ -162,8 +164,8 @@ class network {
     any h = einsum({x, up}, c_.one_in(3) ? shuffled(wide) : wide);
     if (c_.one_in(3)) h = h + parameter(s, "bias", shape(dims::hidden), mt::normal(0.1));
     any g = bent(h);
-    if (c_.one_in(12)) s.watch("bent", g);
-    if (c_.one_in(12)) s.watch_gradient("slope", g);
+    if (c_.one_in(12) && !in_branch_) s.watch("bent", g);
+    if (c_.one_in(12) && !in_branch_) s.watch_gradient("slope", g);
     if (c_.one_in(4)) {
       any const gate = weight(s, "gate", shape(dims::model, dims::hidden));
       g = g * einsum({x, gate}, wide);
@@ -303,6 +305,49 @@ class network {
     }
     return mt::repeat(s, over, x, body);
   }
+  /// A branch, or a loop that may end before its first iteration, before its last one, or not.
+  any early(scope const& s, any const& x, fed const& f, int depth) {
+    bool const is_cond = c_.one_in(2), by_count = c_.one_in(3), in_two = c_.one_in(3);
+    int const count = 1 + c_.below(2), most = 1 + c_.below(4), known = c_.below(4);
+    double const bound = c_.one_in(5) ? -1 : c_.one_in(4) ? 1e9 : 0.3 + 0.1 * c_.below(20);
+    auto const size = [&](any const& h) { return mean(h * h, of(h)); };
+    any const start = value(mt::constant(b_, 0, real));
+    auto const body = [&](scope const& t, any const& h) -> any {
+      return any(blocks(t, h, f, count, depth + 1) * (is_cond ? 0.9 : 1.4));
+    };
+    if (is_cond) {
+      bool const in_other = std::exchange(in_branch_, true);
+      auto const go = by_count ? size(x) < bound : size(x) >= bound;
+      any y = x;
+      if (in_two) {
+        auto const [a, b] = mt::cond(
+            s / "either", go, [&](scope const& t) { return std::tuple(body(t / "yes", x), x); },
+            [&](scope const& t) { return std::tuple(x, any(body(t / "no", x) * x)); });
+        y = a * 0.5 + b * 0.25;
+      } else {
+        y = mt::cond(
+            s / "either", go, [&](scope const& t) { return body(t / "yes", x); },
+            [&](scope const& t) { return c_.one_in(3) ? x : body(t / "no", x); });
+      }
+      in_branch_ = in_other;
+      return y;
+    }
+    if (in_two) {
+      auto const [trips, counted, h, g] = mt::while_loop(
+          s / "settle", mt::at_most(most),
+          [&](scope const&, any const& n, any const& u, any const&) { return by_count ? n < known : size(u) < bound; },
+          [&](scope const& t, any const& n, any const& u, any const& v) {
+            any const next = v * 0.5 + body(t, u);
+            return std::tuple(any(n + 1.0), next, u);
+          },
+          start, x, x);
+      return h * 0.5 + g * (mt::cast<real>(trips) * 0.1) + counted * 0.1;
+    }
+    auto const [trips, h] = mt::while_loop(
+        s / "settle", mt::at_most(most), [&](scope const&, any const& u) { return size(u) < bound; },
+        [&](scope const& t, any const& u) { return body(t, u); }, x);
+    return h + mt::cast<real>(trips) * 0.1;
+  }
   any along_time(scope const& s, any const& x) {
     any const start = mean(x, shape(dims::time));
     mt::shape const to = mt::replaced(but(x, dims::time), dim(dims::model), dim(dims::next_model));
@@ -321,13 +366,15 @@ class network {
   mt::region_id entry_;
   rng c_;
   bool training_;
+  may_end_early loops_;
+  bool in_branch_ = false;
 };
 
 /// Writes one program around a network.
 class program {
  public:
-  program(mt::builder& b, std::uint64_t seed, std::uint64_t which)
-      : b_(b), entry_(b.region), shared_{seed}, c_{seed * 31 + which} {
+  program(mt::builder& b, std::uint64_t seed, std::uint64_t which, may_end_early loops)
+      : b_(b), entry_(b.region), shared_{seed}, c_{seed * 31 + which}, loops_(loops) {
     with_time_ = shared_.one_in(2), token_by_time_ = with_time_ && shared_.one_in(2);
     token_by_batch_ = !token_by_time_ || shared_.one_in(2);
     has_state_ = shared_.one_in(3), embeds_ = shared_.one_in(4);
@@ -342,7 +389,7 @@ class program {
     index const token = token_input(s);
     fed const f{token, state(s)};
     any const x = start(s, token);
-    any const y = keeping(s, network(b_, entry_, network_, true).run(s, x, f), token);
+    any const y = keeping(s, network(b_, entry_, network_, true, loops_).run(s, x, f), token);
     any const lost = loss(s, y, token);
     s.output("loss", lost);
     trade(s, y);
@@ -372,7 +419,7 @@ class program {
     index const token = token_input(s);
     any const x = start(s, token);
     fed const f{token, state(s)};
-    any const y = keeping(s, network(b_, entry_, network_, false).run(s, x, f), token);
+    any const y = keeping(s, network(b_, entry_, network_, false, loops_).run(s, x, f), token);
     s.output("y", y);
     s.output("loss", loss(s, y, token));
   }
@@ -455,7 +502,7 @@ class program {
     bool const inside = f.seen != mt::no_id && c_.one_in(2);
     auto const [lost, gradients] =
         mt::accumulate(s / "model", dims::parts, std::tuple(x), [&](scope const& t, any const& now) {
-          any const y = network(b_, entry_, network_, true).run(t, now, f);
+          any const y = network(b_, entry_, network_, true, loops_).run(t, now, f);
           if (inside) t.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + mt::mean(y));
           return any(mt::mean(y * y) * 0.5);
         });
@@ -501,6 +548,7 @@ class program {
   bool with_time_ = false, token_by_time_ = false, token_by_batch_ = false, has_state_ = false, embeds_ = false;
   bool keeps_ = false, trades_ = false;
   std::uint64_t network_ = 0;
+  may_end_early loops_;
 };
 
 /// The same module in f32.
@@ -514,7 +562,7 @@ void make_single(mt::module& m) {
 
 }  // namespace
 
-random_programs write_programs(std::uint64_t seed) {
+random_programs write_programs(std::uint64_t seed, may_end_early loops) {
   random_programs all{std::make_unique<mt::module>(), {}, nullptr};
   rng c{seed};
   std::uint64_t const shared = c.next();
@@ -524,9 +572,9 @@ random_programs write_programs(std::uint64_t seed) {
     f(b);
     all.entries.push_back(label);
   };
-  entry(mt::name("train"), [&](mt::builder& b) { program(b, shared, 1).train(nullptr); });
-  if (c.one_in(2)) entry(mt::name("evaluate"), [&](mt::builder& b) { program(b, shared, 2).evaluate(); });
-  if (c.one_in(3)) entry(mt::name("tune"), [&](mt::builder& b) { program(b, shared, 3).train("train"); });
+  entry(mt::name("train"), [&](mt::builder& b) { program(b, shared, 1, loops).train(nullptr); });
+  if (c.one_in(2)) entry(mt::name("evaluate"), [&](mt::builder& b) { program(b, shared, 2, loops).evaluate(); });
+  if (c.one_in(3)) entry(mt::name("tune"), [&](mt::builder& b) { program(b, shared, 3, loops).train("train"); });
   mt::raise(all.traced->report);
   if (c.one_in(4)) {
     all.in_f64 = std::make_unique<mt::module>(*all.traced);

@@ -22,7 +22,7 @@ namespace property {
 class random_run {
  public:
   /// `offset`: distance from the day's first program, for a test that needs others.
-  explicit random_run(long count, std::uint64_t offset = 0);
+  explicit random_run(long count, std::uint64_t offset = 0, may_end_early loops = may_end_early::no);
 
   /// Describes what is wrong with a trial; empty: nothing.
   using trial_fault = std::function<std::string(layout_trial const&)>;
@@ -49,6 +49,7 @@ class random_run {
   std::unique_ptr<layout_trial> legal(whole_programs const& programs, random_spread const& spread,
                                       mt::device_capabilities const& capabilities);
   std::uint64_t seed_;
+  may_end_early loops_;
   long count_, counted_ = 0, programs_ = 0, alone_ = 0, failures_ = 0;
   std::map<std::string, long> refused_;  // by code
   std::string again_, context_;
