@@ -16,7 +16,7 @@ constexpr shape mapped_rule(shape const& x, shape const&, shape const& from, sha
 struct linear_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 linear takes a scope, x, the dim that it maps from and the one that it maps to, not a scope and"};
-  constexpr auto operator()(scope auto s, auto x, auto from, auto into) const {
+  constexpr auto operator()(scope auto s, auto x, dim_type auto from, dim_type auto into) const {
     using X = decltype(x);
     using From = decltype(from);
     using Into = decltype(into);

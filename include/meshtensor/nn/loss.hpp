@@ -26,6 +26,11 @@ constexpr H weighted(H const& x, number const& weight) {
   return select(factor == 0, 0, x * factor);
 }
 
+template <class...>
+inline constexpr bool are_targets_and_classes = false;
+template <class T, class V, class... More>
+inline constexpr bool are_targets_and_classes<T, V, More...> = handle<T> && dim_type<V>;
+
 }  // namespace detail
 
 /// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range
@@ -89,6 +94,16 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
   } else {
     return logits;
   }
+}
+/// Rejects a call without the dim of the classes, or with a number or a position in its place.
+template <handle L, class... A>
+requires(!detail::are_targets_and_classes<A...>)
+constexpr auto cross_entropy(L const& logits, A const&...) {
+  static_assert(
+      is_valid<meshtensor::detail::wrong<"T10 cross_entropy takes logits, the integers that they should predict, and "
+                                         "the dim of the classes: cross_entropy(scores, token, vocab)",
+                                         L, A...>>);
+  return logits;
 }
 
 /// The mean, over all elements, of the squared differences.

@@ -69,5 +69,11 @@ constexpr auto argmax(H const& x, D along, line const& where = {}) {
   return detail::record<argmax_rule, D>(
       where, [&](builder& b) { return argmax(b, x.id, detail::dim_of(b, along)); }, x);
 }
+/// Rejects a position, or none, in the place of a dim.
+template <handle H, class... A>
+constexpr auto argmax(H const& x, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 argmax goes along a dim, by its name: argmax(x, vocab)", H, A...>>);
+  return x;
+}
 
 }  // namespace meshtensor

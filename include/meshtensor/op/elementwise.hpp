@@ -360,6 +360,12 @@ requires(handle<A> || handle<B>)
 constexpr auto power(A const& a, B const& b, line const& where = {}) {
   return elementwise(fn<function::power>{}, where, a, b);
 }
+/// power by the name that C++ has for it.
+template <operand_like A, operand_like B>
+requires(handle<A> || handle<B>)
+constexpr auto pow(A const& a, B const& b, line const& where = {}) {
+  return elementwise(fn<function::power>{}, where, a, b);
+}
 
 /// `yes` where `condition` holds, `no` elsewhere; a value that is not chosen has no effect, not even a NaN.
 ///
@@ -384,24 +390,79 @@ constexpr auto cast(H const& x, line const& where = {}) {
   return detail::wrap<To, typename H::dim_list>(r.b, cast(r.b, x.id, To));
 }
 
+template <dtype To, handle H>
+constexpr auto cast(H const& x, dtype_constant<To>, line const& where = {}) {
+  return cast<To>(x, where);
+}
+
 /// Rejects a type of C++ in the place of a dtype.
 template <class To, handle H>
 constexpr auto cast(H const& x) {
   static_assert(is_valid<detail::wrong<"T10 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)", H>>);
   return x;
 }
-/// Rejects the name that C++ has for power.
-template <class A, class B>
-requires(handle<A> || handle<B>)
-constexpr auto pow(A const& a, B const& b) {
-  static_assert(is_valid<detail::wrong<"T10 a power is power(x, 2)", A, B>>);
-  return detail::first_handle(a, b);
+/// Rejects other arguments: the dtype first, or as a value.
+template <class... A>
+requires(handle<A> || ...)
+constexpr auto cast(A const&... a) {
+  static_assert(is_valid<detail::wrong<"T10 cast takes a tensor, then a dtype: cast(x, mt::f32)", A...>>);
+  return detail::first_handle(a...);
+}
+/// Rejects a number, which takes the dtype of the tensor beside it.
+template <dtype To, number_like N>
+constexpr number cast(N const& n) {
+  static_assert(is_valid<detail::wrong<"T10 a number takes the dtype of the tensor beside it: leave the cast out, or "
+                                       "make a tensor of it, full(s, n, mt::f32)",
+                                       N>>);
+  return n;
+}
+/// Rejects a condition that is no tensor, and two values without a dtype.
+template <class C, class... A>
+requires(handle<C> || (handle<A> || ...))
+constexpr auto select(C const& condition, A const&... values) {
+  if constexpr (handle<C> && sizeof...(A) == 2 && (number_like<A> && ...))
+    static_assert(is_valid<detail::wrong<"T10 select: one of the two values is a tensor, the other takes its dtype: "
+                                         "cast(condition, mt::f32) is 1 where it holds, 0 elsewhere",
+                                         C, A...>>);
+  else
+    static_assert(is_valid<detail::wrong<"T10 select takes a tensor of bools, then two values: select(x > 0, x, 0); by "
+                                         "what C++ knows, C++ chooses: known ? x : y",
+                                         C, A...>>);
+  return detail::first_handle(condition, values...);
 }
 /// Rejects the name that other libraries have for select.
-template <handle C, class... A>
-constexpr auto where(C const& c, A const&...) {
+template <class C, class... A>
+requires(handle<C> || (handle<A> || ...))
+constexpr auto where(C const& c, A const&... a) {
   static_assert(is_valid<detail::wrong<"T10 a choice for each element is select(condition, a, b)", C, A...>>);
-  return c;
+  return detail::first_handle(c, a...);
+}
+
+namespace detail {
+inline constexpr literal not_of_numbers =
+    "T10 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum: full(s, n, mt::f32) is a tensor, "
+    "which has the other functions, too";
+}  // namespace detail
+/// Rejects functions of numbers that only tensors have.
+template <std::same_as<number> N>
+constexpr number sin(N const& n) {
+  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+  return n;
+}
+template <std::same_as<number> N>
+constexpr number tanh(N const& n) {
+  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+  return n;
+}
+template <std::same_as<number> N>
+constexpr number abs(N const& n) {
+  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+  return n;
+}
+template <std::same_as<number> N>
+constexpr number floor(N const& n) {
+  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+  return n;
 }
 
 }  // namespace meshtensor

@@ -211,6 +211,14 @@ constexpr auto scatter_add(X const& x, Index const&, to_dims<To...>, D) {
                              D, To...>>);
   return x;
 }
+/// Rejects arguments of other kinds or in another order.
+template <handle X, class... A>
+constexpr auto gather(X const& x, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 gather takes a table, a tensor of positions and the dim of the table that "
+                                       "they count: gather(table, index, vocab)",
+                                       X, A...>>);
+  return x;
+}
 /// Rejects the name that other libraries have for gather.
 template <handle X, class... A>
 constexpr auto take(X const& x, A const&...) {
@@ -251,12 +259,13 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line cons
     return handle_t<T, typename Index::dim_list>(index.owner, index.id);
   }
 }
-/// Rejects a call without the dtype.
-template <handle Index, dim_type D>
-constexpr auto one_hot(Index const& index, D) {
+/// Rejects a call without the dtype, or with a size in the place of a dim.
+template <handle Index, class... A>
+constexpr auto one_hot(Index const& index, A const&...) {
   static_assert(
-      is_valid<
-          detail::wrong<"T10 one_hot takes the dtype of its result last: one_hot(index, vocab, mt::f32)", Index, D>>);
+      is_valid<detail::wrong<"T10 one_hot takes the new dim, then the dtype of its result: one_hot(index, vocab, "
+                             "mt::f32)",
+                             Index, A...>>);
   return index;
 }
 

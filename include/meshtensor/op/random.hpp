@@ -103,37 +103,81 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, l
 
 /// True with the given probability, which is a number: `bernoulli(s / "keep", 0.9, to(batch, d_model))`; otherwise like
 /// `uniform`.
-template <scope S, dim_type... D>
-constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& probability, to_dims<D...> result,
+template <scope S, number_like P, dim_type... D>
+constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, P const& probability, to_dims<D...> result,
                                                  line const& where = {}) {
   detail::composed const here(&s.recorder(), where);
   return uniform(s, f32, result) < probability;
 }
 
-/// Rejects a call without a scope, or with dims that are not in `to`.
-template <dtype T, class... A>
-constexpr void uniform(dtype_constant<T>, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 random numbers take a scope first, which makes them differ from others: "
-                                       "uniform(s / \"noise\", mt::f32, mt::to(batch))",
+namespace detail {
+template <class>
+struct random_dims {
+  using type = dims<>;
+};
+template <dim_type D>
+struct random_dims<D> {
+  using type = dims<D>;
+};
+template <class... D>
+struct random_dims<to_dims<D...>> {
+  using type = dims<D...>;
+};
+template <class First, class... More>
+constexpr auto const& first_scope(First const& first, More const&... more) {
+  if constexpr (scope<First>) return first;
+  else return first_scope(more...);
+}
+
+/// Reports the arguments of random numbers that are missing or in another order.
+template <literal Call, class... A>
+constexpr auto refused_random(A const&... a) {
+  if constexpr (!(scope<A> || ...))
+    static_assert(is_valid<wrong<joined_words<"T10 random numbers take a scope first, which makes them differ from "
+                                              "others: ",
+                                              Call>,
+                                 A...>>);
+  else if constexpr (!(is_to<A> || ...))
+    static_assert(is_valid<wrong<joined_words<"T10 the dims of random numbers are in to: ", Call>, A...>>);
+  else if constexpr (!(is_dtype<A> || ...))
+    static_assert(is_valid<wrong<joined_words<"T10 random numbers take a dtype: ", Call>, A...>>);
+  else
+    static_assert(is_valid<wrong<joined_words<"T10 random numbers take a scope, a dtype and their dims, in this order; "
+                                              "other bounds are arithmetic: low + (high - low) * uniform(...), mean + "
+                                              "deviation * normal(...): ",
+                                              Call>,
+                                 A...>>);
+  if constexpr ((scope<A> || ...))
+    return handle_t<dtype::f32, typename joined<typename random_dims<A>::type...>::type>(&first_scope(a...).recorder(),
+                                                                                         value_id{});
+  else return number{};
+}
+template <class A>
+concept for_random = scope<A> || is_to<A> || is_dtype<A>;
+}  // namespace detail
+
+/// Rejects a call without a scope or a dtype, with dims that are not in `to`, or in another order.
+template <class... A>
+requires(detail::for_random<A> || ...)
+constexpr auto uniform(A const&... a) {
+  return detail::refused_random<"uniform(s / \"noise\", mt::f32, mt::to(batch))">(a...);
+}
+template <class... A>
+requires(detail::for_random<A> || ...)
+constexpr auto normal(A const&... a) {
+  return detail::refused_random<"normal(s / \"noise\", mt::f32, mt::to(batch))">(a...);
+}
+template <class... A>
+requires(detail::for_random<A> || ...)
+constexpr auto bernoulli(A const&... a) {
+  static_assert(is_valid<detail::wrong<"T10 bernoulli takes a scope, a probability, which is a number, and the dims in "
+                                       "to: bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities "
+                                       "it is uniform(s / \"keep\", mt::f32, mt::to(batch)) < p",
                                        A...>>);
-}
-template <dtype T, class... A>
-constexpr void normal(dtype_constant<T>, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 random numbers take a scope first, which makes them differ from others: "
-                                       "normal(s / \"noise\", mt::f32, mt::to(batch))",
-                                       A...>>);
-}
-template <scope S, dtype T, dim_type... D>
-constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, D...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 the dims of random numbers are in to: uniform(s, mt::f32, mt::to(batch))", D...>>);
-  return {&s.recorder(), value_id{}};
-}
-template <scope S, dtype T, dim_type... D>
-constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, D...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 the dims of random numbers are in to: normal(s, mt::f32, mt::to(batch))", D...>>);
-  return {&s.recorder(), value_id{}};
+  if constexpr ((scope<A> || ...))
+    return handle_t<dtype::boolean, typename detail::joined<typename detail::random_dims<A>::type...>::type>(
+        &detail::first_scope(a...).recorder(), value_id{});
+  else return number{};
 }
 
 }  // namespace meshtensor

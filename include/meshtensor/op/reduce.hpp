@@ -198,6 +198,14 @@ constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
                                       detail::reducing<reduction::max>(x.id));
 }
 
+/// Rejects the greater of a number and a tensor under the name of a reduction.
+template <number_like A, handle H>
+constexpr auto max(A const&, H const& x) {
+  static_assert(
+      is_valid<detail::wrong<"T10 max is a reduction, max(x, vocab); of two operands there is maximum(a, b)", A, H>>);
+  return x;
+}
+
 /// The minimum along dims; otherwise like `max`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
@@ -205,6 +213,14 @@ constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
   if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 min of bools: take all", H>>);
   return detail::record_reduce<"min">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reducing<reduction::min>(x.id));
+}
+
+/// Rejects the lesser of a number and a tensor under the name of a reduction.
+template <number_like A, handle H>
+constexpr auto min(A const&, H const& x) {
+  static_assert(
+      is_valid<detail::wrong<"T10 min is a reduction, min(x, vocab); of two operands there is minimum(a, b)", A, H>>);
+  return x;
 }
 
 /// Whether any element along dims is true.

@@ -57,9 +57,20 @@ constexpr value_id stack(builder& b, ids operands, dim_id dim) {
   return add_node<stack_rule>(b, operands, stack_attributes{dim}.packed());
 }
 
+namespace detail {
+/// The tensors of an argument of a rejected call.
+template <class T>
+constexpr auto as_list(T const& t) {
+  if constexpr (handle<T>) return std::tuple(t);
+  else if constexpr (is_several<T>) return t;
+  else return std::tuple();
+}
+}  // namespace detail
+
 // ---- what users call ----
 
-/// Stacks up to eight tensors along a new dim, whose extent is their number: `stack(std::tuple(x, y), pair)`.
+/// Stacks up to eight tensors along a new dim, whose extent is their number: `stack(std::tuple(x, y), pair)`, or
+/// `stack({x, y}, pair)` where they have the same type.
 ///
 /// dims    the new dim, then those of the tensors; dims that one of them lacks are broadcast
 /// layout  the new dim is not sharded in the result
@@ -82,6 +93,21 @@ constexpr auto stack(std::tuple<H...> const& all, D along, line const& where = {
             x...);
       },
       all);
+}
+template <handle H, std::size_t N, dim_type D>
+constexpr auto stack(H const (&all)[N], D along, line const& where = {}) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return stack(std::tuple(all[I]...), along, where);
+  }(std::make_index_sequence<N>{});
+}
+/// Rejects tensors that are not in one argument, and a place in the place of a dim.
+template <class... A>
+requires((handle<A> || detail::is_several<A>) || ...)
+constexpr auto stack(A const&... a) {
+  static_assert(is_valid<detail::wrong<"T10 stack takes a list of tensors, then the new dim, whose extent is their "
+                                       "number: stack({x, y}, pair), or stack(std::tuple(x, y), pair)",
+                                       A...>>);
+  return std::get<0>(std::tuple_cat(detail::as_list(a)...));
 }
 
 /// Splits a tensor into its slices along a dim, as a tuple: `auto [x, y] = unstack(both, pair)`.

@@ -46,6 +46,17 @@ struct number {
     n.push({item::row, function::copy, row, 0, nullptr});
     return n;
   }
+  // Comparisons of C++ are errors that name the replacement (tensor/wrong.hpp).
+  template <class B>
+  constexpr bool operator==(B const&) const;
+  template <class B>
+  constexpr bool operator<(B const&) const;
+  template <class B>
+  constexpr bool operator>(B const&) const;
+  template <class B>
+  constexpr bool operator<=(B const&) const;
+  template <class B>
+  constexpr bool operator>=(B const&) const;
 };
 
 /// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
@@ -105,6 +116,7 @@ constexpr number exp(number const& a) { return apply(function::exp, a); }
 constexpr number log(number const& a) { return apply(function::log, a); }
 constexpr number cos(number const& a) { return apply(function::cos, a); }
 constexpr number power(number const& a, number const& b) { return apply(function::power, a, b); }
+constexpr number pow(number const& a, number const& b) { return power(a, b); }
 constexpr number maximum(number const& a, number const& b) { return apply(function::maximum, a, b); }
 constexpr number minimum(number const& a, number const& b) { return apply(function::minimum, a, b); }
 

@@ -143,12 +143,21 @@ struct no_iterator {
 
 /// Members that tensors of other libraries have: each is an error that names the replacement (tensor/wrong.hpp).
 struct unlike_arrays {
-  template <std::same_as<bool> B>
-  explicit constexpr operator B() const;  // in `if (sum(x) > 0)`
+  template <class B>
+  requires std::is_arithmetic_v<B>
+  explicit constexpr operator B() const;  // in `if (sum(x) > 0)` and `float(sum(x))`
   template <class... A>
   constexpr auto view(A const&...) const;
+  template <class A, std::size_t N>
+  constexpr auto view(A const (&)[N]) const;
   template <class... A>
   constexpr auto reshape(A const&...) const;
+  template <class A, std::size_t N>
+  constexpr auto reshape(A const (&)[N]) const;
+  template <class... A>
+  constexpr auto to(A const&...) const;
+  template <class... A>
+  constexpr auto astype(A const&...) const;
   template <class... A>
   constexpr auto flatten(A const&...) const;
   template <class... A>

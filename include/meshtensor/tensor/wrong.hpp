@@ -41,6 +41,14 @@ template <class>
 inline constexpr bool is_several = false;
 template <class... T>
 inline constexpr bool is_several<std::tuple<T...>> = true;
+template <class>
+inline constexpr bool is_to = false;
+template <class... D>
+inline constexpr bool is_to<to_dims<D...>> = true;
+template <class>
+inline constexpr bool is_dtype = false;
+template <dtype T>
+inline constexpr bool is_dtype<dtype_constant<T>> = true;
 
 /// Adds a type to a sentence: `f32[batch, out]` for a handle, the name for a dim.
 template <class Fact>
@@ -54,6 +62,15 @@ constexpr diagnostic& add_fact(diagnostic& d) {
       all << "a tuple (";
       int count = 0;
       ((all << (count++ == 0 ? "" : ", "), add_fact<T>(all)), ...);
+      return all << ")";
+    }(d, static_cast<Fact*>(nullptr));
+  else if constexpr (is_dtype<Fact>) return d << "the dtype " << text_of(Fact::value);
+  else if constexpr (std::is_same_v<Fact, dtype>) return d << "a value of mt::dtype";
+  else if constexpr (is_to<Fact>)
+    return []<class... D>(diagnostic& all, to_dims<D...>*) -> diagnostic& {
+      all << "to(";
+      int count = 0;
+      ((all << (count++ == 0 ? "" : ", ") << D::label), ...);
       return all << ")";
     }(d, static_cast<Fact*>(nullptr));
   else if constexpr (!handle<Fact>) return d << "something else";
@@ -123,12 +140,20 @@ constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits
   return out;
 }
 
-template <std::same_as<bool> B>
+template <class B>
+requires std::is_arithmetic_v<B>
 constexpr unlike_arrays::operator B() const {
-  static_assert(is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, b) "
-                                       "chooses for each element, mt::cond takes one of two branches",
-                                       B>>);
-  return false;
+  if constexpr (std::is_same_v<B, bool>)
+    static_assert(is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, "
+                                         "b) chooses for each element, maximum(a, b) and minimum(a, b) the one or the "
+                                         "other, mt::cond takes one of two branches",
+                                         B>>);
+  else
+    static_assert(is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) "
+                                         "gives it out, and a step has it by name; cast(y, mt::f32) changes its "
+                                         "dtype",
+                                         B>>);
+  return {};
 }
 namespace detail {
 
@@ -153,6 +178,11 @@ inline constexpr literal has_functions =
 inline constexpr literal has_no_value =
     "T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a "
     "step has it by name";
+inline constexpr literal is_cast =
+    "T10 operations are functions: cast(x, mt::f32) changes the dtype; where a tensor is kept, the layout says";
+inline constexpr literal no_number_is_known =
+    "T10 a number has no value while the program is traced: maximum and minimum take numbers, and full(s, n, mt::f64) "
+    "is a tensor that can be compared";
 inline constexpr literal has_no_tape =
     "T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "
     "\"optimizer\", loss); stop_gradient(x) ends them";
@@ -171,6 +201,22 @@ constexpr auto unlike_arrays::view(A const&...) const {
 template <class... A>
 constexpr auto unlike_arrays::reshape(A const&...) const {
   return detail::refused<detail::has_no_shape, A...>();
+}
+template <class A, std::size_t N>
+constexpr auto unlike_arrays::view(A const (&)[N]) const {
+  return detail::refused<detail::has_no_shape, A>();
+}
+template <class A, std::size_t N>
+constexpr auto unlike_arrays::reshape(A const (&)[N]) const {
+  return detail::refused<detail::has_no_shape, A>();
+}
+template <class... A>
+constexpr auto unlike_arrays::to(A const&...) const {
+  return detail::refused<detail::is_cast, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::astype(A const&...) const {
+  return detail::refused<detail::is_cast, A...>();
 }
 template <class... A>
 constexpr auto unlike_arrays::flatten(A const&...) const {
@@ -297,6 +343,26 @@ constexpr no_iterator unlike_arrays::end() const {
 template <class A>
 constexpr auto unlike_arrays::operator[](A const&) const {
   return detail::refused<detail::is_not_indexed, A>();
+}
+template <class B>
+constexpr bool number::operator==(B const&) const {
+  return detail::refused<detail::no_number_is_known, number, B>() != 0;
+}
+template <class B>
+constexpr bool number::operator<(B const&) const {
+  return detail::refused<detail::no_number_is_known, number, B>() != 0;
+}
+template <class B>
+constexpr bool number::operator>(B const&) const {
+  return detail::refused<detail::no_number_is_known, number, B>() != 0;
+}
+template <class B>
+constexpr bool number::operator<=(B const&) const {
+  return detail::refused<detail::no_number_is_known, number, B>() != 0;
+}
+template <class B>
+constexpr bool number::operator>=(B const&) const {
+  return detail::refused<detail::no_number_is_known, number, B>() != 0;
 }
 template <class A>
 constexpr auto unlike_arrays::operator+=(A const&) const {

@@ -102,7 +102,7 @@ struct everything {
     is(bernoulli(s / "random", 0.5, to(batch)), boolean, batch);
 
     is(gelu(y) + gelu_tanh(y) * silu(y) - softsign(y), f32, batch, length, vocab);
-    is(abs(y) + sqrt(exp(y)) + floor(log(y)) + power(y, 2) + maximum(y, 0), f32, batch, length, vocab);
+    is(abs(y) + sqrt(exp(y)) + floor(log(y)) + power(y, 2) + pow(2, y) + maximum(y, 0), f32, batch, length, vocab);
     is(select(any(y < 0, vocab), y, 1), f32, batch, length, vocab);
     is(select(any(y < 0, batch), 1, y), f32, batch, length, vocab);  // in the order of the values
 

@@ -186,6 +186,20 @@ TEST_CASE("powers are flat where the exponent is zero") {
   CHECK(of([](auto, auto v) { return gradient(sum(gradient(sum(power(v, 2)), v)), v); }, x) == numbers(6, 2));
 }
 
+TEST_CASE("powers by the name that C++ has, of tensors and of numbers") {
+  numbers const x = {0, 1, 2, 3, 4, 5};
+  CHECK(of([](auto, auto v) { return pow(v, 2) - 1; }, x) == numbers{-1, 0, 3, 8, 15, 24});
+  CHECK(of([](auto, auto v) { return pow(2, v); }, x) == numbers{1, 2, 4, 8, 16, 32});
+  CHECK(of([](auto s, auto v) { return v * pow(s.number("base", 3), 2); }, x) == numbers{0, 9, 18, 27, 36, 45});
+  CHECK(of([](auto s, auto v) { return v * pow(2, s.number("exponent", 3)); }, x) == numbers{0, 8, 16, 24, 32, 40});
+}
+
+TEST_CASE("a cast names its dtype behind the tensor or in brackets") {
+  numbers const x = {0.5, 1.5, -2.5, 3, 4, 5};
+  CHECK(of([](auto, auto v) { return cast(cast(v, mt::i32), mt::f64); }, x) == numbers{0, 1, -2, 3, 4, 5});
+  CHECK(of([](auto, auto v) { return mt::cast<mt::f64>(mt::cast<mt::i32>(v)); }, x) == numbers{0, 1, -2, 3, 4, 5});
+}
+
 TEST_CASE("argmax gives the lowest of equals") {
   CHECK(of([](auto, auto x) { return argmax(x, b); }, {1, 7, 7, 4, 4, 4}) == numbers{1, 0});
   CHECK(of([](auto, auto x) { return argmax(x, a); }, {1, 7, 7, 1, 8, 6}) == numbers{0, 1, 0});
@@ -297,6 +311,8 @@ TEST_CASE("stack and unstack") {
         numbers{1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
   CHECK(of([](auto, auto v) { return stack(std::tuple(sum(v, b), v), part); }, one_to_six) ==
         numbers{6, 6, 6, 15, 15, 15, 1, 2, 3, 4, 5, 6});
+  CHECK(of([](auto, auto v) { return stack({v, v * 10}, part); }, one_to_six) ==
+        numbers{1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
   CHECK(of(
             [](auto, auto v) {
               auto const [x, y, z] = unstack(v, b);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// where(true, x, 0).
+// expect: T10 a choice for each element is select(condition, a, b) (a condition, f32[batch, in], a number)
+#include "compile_fail/first_attempt.hpp"
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    s.output("y", where(true, x, 0));
+  }
+};
+static_assert(is_accepted<step>);
