@@ -115,14 +115,12 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   }
 }
 
-/// Calls `body` for each iteration of a loop: up to the number that `runs` is, if there is such a value. All processors
-/// have the same number.
-template <class Body>
-void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, id runs, Body body) {
+/// Calls `body` for each iteration of a loop as long as `is_next(index)` holds, which is asked before each one; for
+/// those of a reversed loop from the greatest index for which it holds.
+template <class IsNext, class Body>
+void each_known_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, IsNext is_next,
+                          Body body) {
   run_context const before = processors[0].context;
-  auto const is_next = [&](std::int64_t index) {
-    return runs == id{no_id} || index < detail::read_number(processors[0], static_cast<value_id>(runs));
-  };
   std::int64_t t = 0;
   while (reversed && t < trips && !is_next(trips - 1 - t)) ++t;
   for (; t < trips && (reversed || is_next(t)); ++t) {
@@ -134,6 +132,15 @@ void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool
     body();
   }
   for (rank_context& p : processors) p.context.iteration = before.iteration, p.context.index = before.index;
+}
+/// Calls `body` for each iteration of a loop: up to the number that `runs` is, if there is such a value. All processors
+/// have the same number.
+template <class Body>
+void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, id runs, Body body) {
+  auto const is_next = [&](std::int64_t index) {
+    return runs == id{no_id} || index < detail::read_number(processors[0], static_cast<value_id>(runs));
+  };
+  each_known_iteration(processors, trips, reversed, is_next, body);
 }
 
 /// Calls `body` for an iteration to come, if there is one: the first of a loop, or the next.

@@ -29,6 +29,7 @@ class recorded_orders {
         remote_(remote),
         ranks_(without_addresses(m, p, processors)),
         nodes_(m, instructions, ranks_, kernels, remote != nullptr),
+        bound_(roots_of(p, instructions)),
         arena_(Device::machine(), static_cast<std::size_t>(ports_of_step::aligned(p.arena_bytes)) * ranks_.size()),
         ports_(m, instructions, ranks_) {
     for (std::size_t k = 0; k < ranks_.size(); ++k)
@@ -36,6 +37,18 @@ class recorded_orders {
   }
 
   std::vector<rank_context>& ranks() { return ranks_; }  // with addresses of the device
+  /// The addresses that instructions have bound until now; and binds them again.
+  std::vector<std::byte*> bound() const {
+    std::vector<std::byte*> all;
+    for (rank_context const& r : ranks_)
+      for (std::size_t root : bound_) all.push_back(r.base(root));
+    return all;
+  }
+  void bind(std::vector<std::byte*> const& addresses) {
+    auto next = addresses.begin();
+    for (rank_context& r : ranks_)
+      for (std::size_t root : bound_) r.set_base(root, *next++);
+  }
   ports_of_step& ports() { return ports_; }
   /// Calls `show(address, bytes)` for each block of the device's memory, those of values left out.
   template <class Show>
@@ -59,6 +72,15 @@ class recorded_orders {
     return all;
   }
 
+  /// The values whose addresses instructions bind.
+  static std::vector<std::size_t> roots_of(plan const& p, std::span<instruction const> instructions) {
+    std::vector<std::size_t> all;
+    for (instruction const& i : instructions)
+      if (i.kind <= instruction_kind::bind_window) all.push_back(p.root[i.to]);
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
   static bool is_of_collective(instruction const& i) {
     return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange ||
            i.kind == instruction_kind::wait;
@@ -179,6 +201,7 @@ class recorded_orders {
   std::vector<rank_context> ranks_;
   prepared_nodes<Device> nodes_;
   recorded_rows<Device> rows_;
+  std::vector<std::size_t> bound_;  // of the plan's roots
   memory arena_;
   ports_of_step ports_;
   std::byte effects_{};

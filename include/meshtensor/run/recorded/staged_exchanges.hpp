@@ -21,15 +21,33 @@ template <recording_device Device>
 class staged_exchanges {
   using program = typename Device::recorded_program;
   using tasks = recorded_tasks<Device>;
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  struct under_way {
+    std::byte* to = nullptr;                           // on the device; null: another processor holds the result
+    std::int64_t bytes = 0;                            // to copy there
+    std::size_t in = none, out = none, counts = none;  // blocks
+  };
 
  public:
   /// `mine`: this process's one processor; what its collectives read and write gets addresses of the host.
   staged_exchanges(std::unique_ptr<exchanges> among, std::span<rank_context> mine)
       : mine_(mine), among_(std::move(among)) {}
 
-  void begin_recording() {
-    pending_.clear();
+  /// Collectives that have started and were not waited for yet, at a place of a step that is recorded.
+  class in_flight {
+    friend staged_exchanges;
+    std::map<node_id, under_way> all;
+  };
+  in_flight pending() const {
+    in_flight now;
+    now.all = pending_;
+    return now;
+  }
+  /// Begins at a place where these are in flight.
+  void begin_recording(in_flight const& before = {}) {
+    pending_ = before.all;
     for (block& b : blocks_) b.is_free = true;
+    for (auto const& [node, p] : pending_) set_free(p, false);
   }
   /// Before a step is given to the machine.
   void begin_step(run_context const& c) { mine_[0].context = c; }
@@ -71,8 +89,7 @@ class staged_exchanges {
     pending_.erase(found);
     to_do.cut(false, [this, which] { among_->wait(which); });
     if (p.bytes != 0) to_do.upload(p.to, at(p.out), p.bytes);
-    for (std::size_t const used : {p.in, p.out, p.counts})
-      if (used != none) blocks_[used].is_free = true;
+    set_free(p, true);
   }
   void end_all(tasks& to_do) {
     while (!pending_.empty()) wait(to_do, pending_.begin()->first);
@@ -88,22 +105,20 @@ class staged_exchanges {
   }
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct block {
     typename program::host_block memory;
     std::int64_t bytes;
     bool is_free;
-  };
-  struct under_way {
-    std::byte* to = nullptr;                           // on the device; null: another processor holds the result
-    std::int64_t bytes = 0;                            // to copy there
-    std::size_t in = none, out = none, counts = none;  // blocks
   };
 
   bool only_mpi_touches(node_id which) const {
     if constexpr (requires { Device::hands_memory_to_mpi(); })
       return Device::hands_memory_to_mpi() && among_->only_mpi_touches(which);
     else return false;
+  }
+  void set_free(under_way const& p, bool is_free) {
+    for (std::size_t const used : {p.in, p.out, p.counts})
+      if (used != none) blocks_[used].is_free = is_free;
   }
   std::byte* at(std::size_t which) const { return which == none ? nullptr : blocks_[which].memory.at(); }
   /// The smallest free block that is large enough, or a new one. A step that is recorded again takes the same ones.

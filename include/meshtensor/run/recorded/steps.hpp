@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the steps of a device with memory and a queue of its own: the instructions are walked once, into a recording
-// that is replayed in each step; in parts, where collectives leave the process or rows are exchanged.
+// that is replayed in each step; in parts, where collectives leave the process, rows are exchanged or a loop may end
+// early.
 #pragma once
 
 #include <optional>
 
+#include "meshtensor/run/recorded/loops.hpp"
 #include "meshtensor/run/recorded/orders.hpp"
 #include "meshtensor/run/recorded/places_in_numbers.hpp"
 #include "meshtensor/run/recorded/walk.hpp"
@@ -20,7 +22,7 @@ concept keeps_values = whole_program_device<Device> || recording_device<Device>;
 /// device's memory. Values of the store stay there from step to step, until something else asks for them. What is
 /// recorded are addresses and kernels; seed, step and numbers are memory that is written before each step. It is
 /// recorded anew when a value has moved or a number changes that is a place in a tensor; what has run once is captured
-/// by the device, part by part, if it can be.
+/// by the device, part by part, if it can be. Iterations of loops that may end early are recorded when they first run.
 template <recording_device Device>
 class engine<Device> {
   using program = typename Device::recorded_program;
@@ -43,6 +45,7 @@ class engine<Device> {
         written_.push_back(variable_of(n));
     std::lock_guard const turn(Device::machine().turns());
     orders_.emplace(m, p, list_, processors, program_, values_, remote_ ? &*remote_ : nullptr);
+    known_.emplace(list_);
   }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
@@ -57,20 +60,21 @@ class engine<Device> {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
       orders_->ports().fill(external, numbers, seed, step);
       if (remote_) remote_->begin_step({numbers, seed, step, 0, 0});
-      bool const again = may_capture(!moved && has_run_ && !watched_.any());
+      for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
+      bool const stays = !moved && is_recorded_ && !watched_.any();
+      captures_ = may_capture(stays);
       if (watched_.any()) {
-        play_node_by_node(numbers, seed, step);
+        play_node_by_node();
       } else {
-        if (moved || !is_recorded_) record(numbers, seed, step);
-        play(again);
-        has_run_ = true;
+        if (!stays) record();
+        play(tasks_);
         Device::machine().wait();
       }
     } catch (...) {
       try {
         Device::machine().wait();  // nothing may be under way when memory is given back
       } catch (...) {}             // the first failure is the one to tell
-      is_recorded_ = has_run_ = false;
+      is_recorded_ = false;
       values_.forget_copies();
       throw;
     }
@@ -95,63 +99,120 @@ class engine<Device> {
   program const& kernels() const { return program_; }
 
  private:
-  static constexpr std::size_t most_captured = 50'000;  // orders
+  static constexpr std::size_t most_captured = 50'000;  // orders, of a part
+  static constexpr std::size_t most_kept = 100'000;     // of iterations of loops that may end early
 
   static std::vector<instruction> listed(module const& m, plan const& p, int entry) {
     std::vector<instruction> instructions;
     list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
-    for (instruction const& i : instructions)
-      if (i.kind == instruction_kind::begin_loop && i.from != id{no_id}) {
-        diagnostic d{};
-        add_line(d << "a loop that may end early", m, m.nodes[i.node].site);
-        throw error("R84", {d.view(), " does not run on a device that records its steps: use another device"});
-      }
     return instructions;
   }
 
-  void record(double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void record() {
     forget();
     tasks_.begin_step();
     orders_->ports().record_upload(tasks_);
-    walk(numbers, seed, step);
+    walk();
     orders_->ports().record_download(tasks_);
-    for (auto& part : tasks_.parts()) program_.finish(part.to_do);
+    finish(tasks_);
     is_recorded_ = true;
   }
   void forget() {
     is_recorded_ = false;
     tasks_.forget();
+    kept_ = 0;
   }
-  void walk(double const* numbers, std::uint64_t seed, std::uint64_t step) {
-    for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
+  void finish(recorded_tasks<Device>& tasks) {
+    for (auto& part : tasks.parts()) program_.finish(part.to_do);
+  }
+  void walk() {
     if (remote_) remote_->begin_recording();
-    recorded_walk(
-        list_, orders_->ranks(), [this](instruction const& i) { orders_->record(tasks_, i); },
-        [this](instruction const& i, auto const& work) { this->do_node(i, work); })
-        .whole();
+    walk_into(tasks_).whole();
     if (remote_) remote_->end_all(tasks_);
   }
-  /// The first time it runs as it is: libraries prepare themselves then. `again`: it has run before.
-  void play(bool again) {
-    for (auto& part : tasks_.parts()) {
-      give(part, again);
+  auto walk_into(recorded_tasks<Device>& tasks) {
+    return recorded_walk(
+        list_, orders_->ranks(), [this, &tasks](instruction const& i) { orders_->record(tasks, i); },
+        [this](instruction const& i, auto const& work) { this->do_node(i, work); },
+        [this, &tasks](std::size_t at) {
+          if (watched_.any()) play_loop_now(at);
+          else record_loop(tasks, at);
+        });
+  }
+  void play(recorded_tasks<Device>& tasks) {
+    for (auto& part : tasks.parts()) {
+      give(part, captures_ && part.has_run);
+      part.has_run = true;
       if (!part.then) continue;
       if (part.waits_for_machine) Device::machine().wait();
       else remote_->progress();
       part.then();
     }
   }
+
+  // ---- loops that may end early ----
+
+  /// Where the device has the number of iterations that are known to run.
+  std::byte* known_on_device(instruction const& loop) { return orders_->ranks()[0].pointer(loop.from_value()); }
+  /// Calls `body` for the iterations that run. The host has the number before each one, of a reversed loop before the
+  /// first.
+  template <class Body>
+  void each_that_runs(instruction const& i, Body const& body) {
+    each_known_iteration(
+        orders_->ranks(), i.trips, i.reversed, [&](std::int64_t index) { return index < known_->of(i.node); }, body);
+  }
+
+  void record_loop(recorded_tasks<Device>& tasks, std::size_t at) {
+    auto const loop = std::make_shared<recorded_loop<Device>>();
+    loop->at = at, loop->around = orders_->ranks()[0].context, loop->bound = orders_->bound();
+    if (remote_) loop->pending = remote_->pending();
+    known_->record(tasks, list_[at].node, known_on_device(list_[at]));
+    tasks.cut(true, [this, loop] { play_loop(*loop); });
+  }
+  /// The machine has done what comes before the loop, and afterwards the loop.
+  void play_loop(recorded_loop<Device>& loop) {
+    instruction const& i = list_[loop.at];
+    for (rank_context& r : orders_->ranks())
+      r.context.index = loop.around.index, r.context.iteration = loop.around.iteration;
+    each_that_runs(i, [&] {
+      play_iteration(loop, orders_->ranks()[0].context.index);
+      if (!i.reversed || queueing_machine<machine>) Device::machine().wait();
+    });
+    Device::machine().wait();
+  }
+  void play_iteration(recorded_loop<Device>& loop, std::int64_t index) {
+    if (auto const known = loop.iterations.find(index); known != loop.iterations.end()) return play(known->second);
+    recorded_tasks<Device> tasks;
+    record_iteration(tasks, loop);
+    std::size_t const kept_before = kept_;
+    if (kept_ += tasks.orders(); kept_ <= most_kept)
+      return play(loop.iterations.emplace(index, std::move(tasks)).first->second);
+    play(tasks);
+    Device::machine().wait();  // nothing may be under way when a recording ends
+    kept_ = kept_before;
+  }
+  void record_iteration(recorded_tasks<Device>& tasks, recorded_loop<Device> const& loop) {
+    instruction const& i = list_[loop.at];
+    tasks.begin_step();
+    orders_->bind(loop.bound);
+    if (remote_) remote_->begin_recording(loop.pending);
+    walk_into(tasks).body(loop.at + 1);
+    if (!i.reversed) known_->record(tasks, i.node, known_on_device(i));
+    finish(tasks);
+  }
+
   /// Whether the machine has freed what it had captured.
   static bool is_freed(auto const& captured) {
     if constexpr (requires { captured.is_freed; }) return captured.is_freed;
     else return false;
   }
-  /// Whether this step is captured, or replayed. Where the device exchanges with others, all ranks capture in the same
-  /// step, and replay what they captured then: NCCL asks for that. `again`: this rank has given the tasks before.
-  bool may_capture(bool again) {
+  /// Whether what has run in this step before is captured, or replayed. Where the device exchanges with others, all
+  /// ranks capture in the same step, and replay what they captured then: NCCL asks for that; of a loop that may end
+  /// early they would capture each iteration in a step of its own, so nothing is. `stays`: what is recorded holds.
+  bool may_capture(bool stays) {
     if constexpr (requires { program_.has_remote_groups(); })
       if (program_.has_remote_groups()) {
-        bool fits = again && is_recorded_, is_kept = fits;
+        bool fits = stays && !known_->any(), is_kept = fits;
         for (auto& part : tasks_.parts()) {
           fits = fits && can_capture(part);
           is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
@@ -162,7 +223,7 @@ class engine<Device> {
           for (auto& part : tasks_.parts()) part.captured.reset();
         return (all & captures) != 0;
       }
-    return again;
+    return true;
   }
   /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
   bool can_capture(recorded_part<Device> const& part) {
@@ -192,7 +253,7 @@ class engine<Device> {
 
   // ---- node by node, for those who look or take the time ----
 
-  void play_node_by_node(double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void play_node_by_node() {
     forget();
     if (watched_.are_shown()) {
       auto const show = [this](std::byte const* at, std::size_t bytes) { watched_.add(at, bytes); };
@@ -200,7 +261,7 @@ class engine<Device> {
     }
     watched_.begin_step();
     orders_->ports().upload_now();
-    walk(numbers, seed, step);
+    walk();
     play_now();
     orders_->ports().download_now();
     watched_.end_step();
@@ -216,10 +277,19 @@ class engine<Device> {
     watched_.end(i.node, orders_->ranks());
   }
   void play_now() {
-    for (auto& part : tasks_.parts()) program_.finish(part.to_do);
-    play(false);
+    finish(tasks_);
+    play(tasks_);
     tasks_.forget();
     Device::machine().wait();
+  }
+  void play_loop_now(std::size_t at) {
+    instruction const& i = list_[at];
+    auto const read = [&] { play_now(), known_->read(i.node, known_on_device(i)); };
+    read();
+    each_that_runs(i, [&] {
+      walk_into(tasks_).body(at + 1);
+      if (!i.reversed) read();
+    });
   }
 
   meshtensor::module const& m_;
@@ -231,8 +301,10 @@ class engine<Device> {
   std::vector<id> written_;                         // variables
   std::optional<staged_exchanges<Device>> remote_;  // where other processes hold processors
   std::optional<recorded_orders<Device>> orders_;   // made in the device's turn
+  std::optional<known_iterations<Device>> known_;   // likewise
   recorded_tasks<Device> tasks_;
-  bool is_recorded_ = false, has_run_ = false;
+  bool is_recorded_ = false, captures_ = false;
+  std::size_t kept_ = 0;  // orders of iterations of loops that may end early
   watched_nodes<machine> watched_;
 };
 

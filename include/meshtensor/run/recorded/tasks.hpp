@@ -24,6 +24,7 @@ struct recorded_part {
   typename Device::recorded_program::recorder to_do;
   std::function<void()> then;      // none: it is the last part
   bool waits_for_machine = false;  // whether the machine has done all that it was given before the host has its turn
+  bool has_run = false;            // libraries prepare themselves the first time
   std::unique_ptr<typename Device::recorded_program::captured> captured;
 };
 
@@ -34,12 +35,18 @@ class recorded_tasks {
 
  public:
   std::deque<recorded_part<Device>>& parts() { return parts_; }
+  /// What the machine is asked to do in all parts.
+  std::size_t orders() const {
+    std::size_t all = 0;
+    for (auto const& part : parts_) all += part.to_do.size();
+    return all;
+  }
 
   void forget() {
     parts_.resize(1);
     parts_[0].captured.reset();
     parts_[0].to_do.forget();
-    parts_[0].then = nullptr;
+    parts_[0].then = nullptr, parts_[0].has_run = false;
     queues_.reset();
   }
   /// Forgets; tasks from now on are spread over the machine's queues, if it has several.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks a program's instructions once for all processors, as `engine` does: loops are unrolled, with their indices in
-// the processors' contexts.
+// the processors' contexts; those that may end early are left to the caller.
 #pragma once
 
 #include <span>
@@ -9,33 +9,35 @@
 
 namespace meshtensor {
 
-/// Calls `one(instruction)` for each that is no control; `around(instruction, work)` does one with all that is inside.
-template <class One, class Around>
+/// Calls `one(instruction)` for each that is no control; `around(instruction, work)` does one with all that is inside;
+/// `early(at)` does the loop that begins at a place of the list and may end early.
+template <class One, class Around, class Early>
 class recorded_walk {
  public:
-  recorded_walk(std::span<instruction const> instructions, std::span<rank_context> ranks, One one, Around around)
-      : list_(instructions), ranks_(ranks), one_(one), around_(around) {}
+  recorded_walk(std::span<instruction const> instructions, std::span<rank_context> ranks, One one, Around around,
+                Early before_end)
+      : list_(instructions), ranks_(ranks), one_(one), around_(around), early_(before_end) {}
 
   void whole() {
     for (std::size_t at = 0; at < list_.size();) at = record_at(at);
   }
-
- private:
-  std::size_t record_body(std::size_t at) {
+  /// The body that begins at a place of the list, once; gives the place of its end.
+  std::size_t body(std::size_t at) {
     while (list_[at].kind != instruction_kind::end) at = record_at(at);
     return at;
   }
+
+ private:
   std::size_t record_loop(std::size_t at) {
     instruction const& i = list_[at];
-    std::size_t end = at;
-    each_iteration(ranks_, i.trips, i.reversed, no_id, [&] { end = record_body(at + 1); });
-    return end + 1;
+    if (i.from != id{no_id}) early_(at);
+    else each_iteration(ranks_, i.trips, i.reversed, no_id, [&] { body(at + 1); });
+    return behind(list_, at);
   }
   std::size_t record_ahead(std::size_t at) {
     instruction const& i = list_[at];
-    one_ahead(ranks_, i.kind == instruction_kind::begin_first, i.trips, i.reversed, [&] { record_body(at + 1); });
-    while (list_[at].kind != instruction_kind::end) ++at;
-    return at + 1;
+    one_ahead(ranks_, i.kind == instruction_kind::begin_first, i.trips, i.reversed, [&] { body(at + 1); });
+    return behind(list_, at);
   }
   std::size_t record_at(std::size_t at) {
     std::size_t next = at;
@@ -47,7 +49,7 @@ class recorded_walk {
       case instruction_kind::begin_loop: return record_loop(at);
       case instruction_kind::begin_first:
       case instruction_kind::begin_next: return record_ahead(at);
-      case instruction_kind::begin_call: return record_body(at + 1) + 1;
+      case instruction_kind::begin_call: return body(at + 1) + 1;
       default: one_(list_[at]);
     }
     return at + 1;
@@ -57,6 +59,7 @@ class recorded_walk {
   std::span<rank_context> ranks_;
   One one_;
   Around around_;
+  Early early_;
 };
 
 }  // namespace meshtensor
