@@ -36,6 +36,14 @@ double one_step(Step& step) {
 template <class Device>
 using train = mt::executable<classifier, line, by_batch, Device>;
 
+/// No memory for first values on the last rank.
+struct without_memory : late_device {
+  static void fill(mt::view const& where, mt::initial_value const& first) {
+    if (ranks::rank() == ranks::count() - 1) throw std::bad_alloc();
+    mt::fill(where, first);
+  }
+};
+
 std::uint64_t own_seed() { return static_cast<std::uint64_t>(ranks::rank()) + 1; }
 
 }  // namespace
@@ -151,4 +159,18 @@ TEST_CASE("a rank whose device has no memory ends the start of all") {
   CHECK(said.find(fails ? "R82" : "R21") != said.npos);
   CHECK(said.find("the test's device has no") != said.npos);
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("a rank that has no memory for the first values ends the start of all") {
+  mt::job const job(MPI_COMM_WORLD);
+  late_here const here(own_seed());
+  mt::store weights(job);
+  std::string said;
+  try {
+    train<without_memory> step(weights, data(ranks::count()));
+    one_step(step);
+  } catch (mt::error const& e) { said = e.what(); }
+  CHECK_MESSAGE(said.starts_with(ranks::rank() == ranks::count() - 1 ? "meshtensor M10: " : "meshtensor R21: "), said);
+  CHECK_MESSAGE(said.find("M10: ") != said.npos, said);
+  MPI_Barrier(MPI_COMM_WORLD);  // while the job is there
 }

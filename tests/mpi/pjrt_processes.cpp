@@ -37,6 +37,21 @@ struct grow {
   }
 };
 
+/// One product of each row.
+struct multiply {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", rows, width);
+    s.output("y", sum(w * s.input("x", mt::f32, rows, width), width));
+  }
+};
+/// No memory for first values on the last rank.
+struct without_memory : mt::pjrt_device {
+  static void fill(mt::view const& where, mt::initial_value const& first) {
+    if (ranks::rank() == ranks::count() - 1) throw std::bad_alloc();
+    mt::pjrt_device::fill(where, first);
+  }
+};
+
 /// The plugin for processors in the place of one that joins processes; none, if it is not here.
 bool use_plugin(bool wrapped, char const* options) {
   std::string const plugin = meshtensor_test::pjrt_plugin();
@@ -103,4 +118,22 @@ TEST_CASE("each rank has the device of its number, and runs its part of each ste
   CHECK(std::string(std::getenv("MESHTENSOR_WRAPPED_VISIBLE")) == std::string(1, "310"[ranks::rank()]));
   CHECK(std::string(std::getenv("MESHTENSOR_WRAPPED_ASSIGNED")) == "all");
   CHECK(got == after_steps<mt::reference_device>(job));
+}
+
+TEST_CASE("a rank that has no memory for the first values ends the start of all") {
+  if (!use_plugin(true, "visible_devices=[3,1,0]")) return;
+  mt::job const job(MPI_COMM_WORLD);
+  mt::store weights(job);
+  std::string const says = sentence([&] {
+    mt::executable<multiply, mesh, layout, without_memory> step(weights, data(ranks::count()));
+    step(mt::feed<"x">(some_x(0)));
+  });
+  int const last = ranks::count() - 1;
+  std::string const begins =
+      ranks::rank() == last ? "meshtensor M10: " : "meshtensor R21: rank " + std::to_string(last);
+  CHECK_MESSAGE(says.starts_with(begins), says);
+  CHECK_MESSAGE(says.find("M10: ") != says.npos, says);
+  MPI_Barrier(MPI_COMM_WORLD);  // while the job is there, nobody waits for the one that failed
+  mt::executable<multiply, mesh, layout, mt::pjrt_device> step(weights, data(ranks::count()));
+  step(mt::feed<"x">(some_x(0)));
 }

@@ -48,7 +48,10 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
   }
   if constexpr (keeps_values<Device>) {
-    within_memory(p, [&] { later.finish(); });
+    auto const finish = [&] { within_memory(p, [&] { later.finish(); }); };
+    if constexpr (whole_program_device<Device>) device_.during(finish);  // what fails on one rank is told to all
+    else if (job.processes() == nullptr) finish();
+    else job.run(size, [&](int, transport&) { finish(); });
     for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
   }
 }
