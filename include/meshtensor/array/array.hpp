@@ -96,12 +96,12 @@ class any_array {
   std::int64_t size() const { return detail::elements_of(dims_); }
   template <dim_type D>
   std::int64_t extent(D) const {
-    return dims_[place_of(D::label)].extent;
+    return dims_[place_of(D::dim_name)].extent;
   }
   /// The global index of the first element along a dim: not 0 in one processor's block.
   template <dim_type D>
   std::int64_t first(D) const {
-    return first_[place_of(D::label)];
+    return first_[place_of(D::dim_name)];
   }
   void set_first(int place, std::int64_t index) { first_[static_cast<std::size_t>(place)] = index; }
 
@@ -210,7 +210,7 @@ template <class T, auto... Dims>
 class array : public any_array<T> {
   static_assert((dim_type<std::remove_cvref_t<decltype(Dims)>> && ...),
                 "meshtensor T10: an array is declared by its element type and its dims: mt::array<float, batch>");
-  static constexpr name labels[] = {Dims.label..., name{}};  // `name{}`: an array must not be empty
+  static constexpr name labels[] = {Dims.dim_name..., name{}};  // `name{}`: an array must not be empty
 
  public:
   using dim_list = meshtensor::dims<std::remove_cvref_t<decltype(Dims)>...>;
@@ -245,22 +245,22 @@ class array : public any_array<T> {
     int open = -1;
     std::int64_t others = 1;
     [[maybe_unused]] auto add = [&]<class D>(D) {
-      int const g = detail::position_of(given, D::label);
+      int const g = detail::position_of(given, D::dim_name);
       std::int64_t const wanted = g < 0 ? 0 : given[static_cast<std::size_t>(g)].extent;
-      bool const fixed = D::rule.kind == extent_rule::fixed;
-      if (g >= 0 && (wanted < 1 || (fixed && wanted != D::rule.value)))
+      bool const fixed = D::dim_rule.kind == extent_rule::fixed;
+      if (g >= 0 && (wanted < 1 || (fixed && wanted != D::dim_rule.value)))
         throw error("S10",
-                    {"the dim '", D::label, "' cannot have the extent ", wanted,
-                     (fixed ? ": its type says " + std::to_string(D::rule.value) : ": an extent is at least 1")});
-      std::int64_t const extent = fixed ? D::rule.value : wanted;
+                    {"the dim '", D::dim_name, "' cannot have the extent ", wanted,
+                     (fixed ? ": its type says " + std::to_string(D::dim_rule.value) : ": an extent is at least 1")});
+      std::int64_t const extent = fixed ? D::dim_rule.value : wanted;
       if (extent == 0 && (open >= 0 || elements < 0))
-        throw error("S11", {"the dim '", D::label, "' has no extent: give one, as in ", D::label, "(64)"});
+        throw error("S11", {"the dim '", D::dim_name, "' has no extent: give one, as in ", D::dim_name, "(64)"});
       if (extent == 0) open = static_cast<int>(all.size());
       else if (extent > most_elements / others)
-        throw error("S10", {"the dim '", D::label, "' cannot have the extent ", extent,
+        throw error("S10", {"the dim '", D::dim_name, "' cannot have the extent ", extent,
                             ": an array has at most 2^56 elements"});
       else others *= extent;
-      all.push_back({D::label, extent});
+      all.push_back({D::dim_name, extent});
     };
     (add(Dims), ...);
     for (dim_extent const& g : given)

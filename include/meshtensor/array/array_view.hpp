@@ -63,8 +63,8 @@ class array_view {
   std::int64_t size() const { return detail::elements_of(dims()); }
   template <dim_type D>
   std::int64_t extent(D) const {
-    int const i = detail::position_of(dims(), D::label);
-    if (i < 0) throw error("R12", {"a view ", detail::text_of(dims()), " has no dim '", D::label, "'"});
+    int const i = detail::position_of(dims(), D::dim_name);
+    if (i < 0) throw error("R12", {"a view ", detail::text_of(dims()), " has no dim '", D::dim_name, "'"});
     return dims_[i].extent;
   }
   template <std::same_as<dim_extent>... I>
@@ -150,8 +150,8 @@ template <class M, dim_type R, dim_type C>
 requires detail::eigen_like<M>
 auto in_memory(M&& m, R, C) {
   constexpr bool row_major = std::remove_cvref_t<M>::IsRowMajor != 0;
-  strided_extent const dims[] = {{{R::label, m.rows()}, row_major ? m.outerStride() : m.innerStride()},
-                                 {{C::label, m.cols()}, row_major ? m.innerStride() : m.outerStride()}};
+  strided_extent const dims[] = {{{R::dim_name, m.rows()}, row_major ? m.outerStride() : m.innerStride()},
+                                 {{C::dim_name, m.cols()}, row_major ? m.innerStride() : m.outerStride()}};
   return array_view<std::remove_pointer_t<decltype(m.data())>>(m.data(), dims);
 }
 /// An xtensor container or strided view. errors R12 the number of dims differs
@@ -162,7 +162,7 @@ auto in_memory(X&& x, D...) {
     throw error("R12", {"an xtensor of ", x.dimension(), " dims was given ", sizeof...(D), " names"});
   strided_extent dims[sizeof...(D) + 1];
   std::size_t i = 0;
-  ((dims[i] = {{D::label, static_cast<std::int64_t>(x.shape()[i])},
+  ((dims[i] = {{D::dim_name, static_cast<std::int64_t>(x.shape()[i])},
                x.shape()[i] == 1 ? 1 : static_cast<std::int64_t>(x.strides()[i])},
     ++i),
    ...);

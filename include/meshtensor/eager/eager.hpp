@@ -50,7 +50,7 @@ class eager : public trace_scope<Parameters, Compute> {
   auto operator()(array<T, Dims...> const& a) const {
     builder& b = r_->b;
     shape dims{};
-    (dims.add(b.dim(Dims.label, Dims.rule)), ...);
+    (dims.add(b.dim(Dims.dim_name, Dims.dim_rule)), ...);
     return tensor<dtype_of<T>, std::remove_cvref_t<decltype(Dims)>...>(&b, r_->lift(a, dims));
   }
 

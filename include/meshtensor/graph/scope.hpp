@@ -120,7 +120,7 @@ class trace_scope {
       b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
     }
     shape dims{};
-    (dims.add(b_->dim(D::label, D::rule)), ...);
+    (dims.add(b_->dim(D::dim_name, D::dim_rule)), ...);
     name_id const row = named_once(primitive::input, label.label);
     return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{row}.packed())};
   }
@@ -253,8 +253,8 @@ class trace_scope {
     at_line(label.where);
     in_its_layer(label.label);
     shape own{};
-    (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::label,
-                     std::tuple_element_t<I, std::tuple<Args...>>::rule)),
+    (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::dim_name,
+                     std::tuple_element_t<I, std::tuple<Args...>>::dim_rule)),
      ...);
     initializer start = Trainable ? initializer{initializer_kind::automatic, 0} : zeros;
     if constexpr (given) start = std::get<sizeof...(I)>(args);

@@ -25,15 +25,15 @@ struct axis_extent {
 template <name Name, std::int64_t Extent = 0>
 struct axis {
   static_assert(Extent >= 0, "meshtensor S01: an axis has at least one processor");
-  static constexpr name label = Name;
-  static constexpr std::int64_t extent = Extent;  // 0: bound at start-up
+  static constexpr name axis_name = Name;
+  static constexpr std::int64_t axis_size = Extent;  // 0: bound at start-up
   constexpr axis_extent operator()(std::int64_t processors) const { return {Name, processors}; }
 };
 
 template <class A>
 concept mesh_axis = requires {
-  { A::label } -> std::same_as<name const&>;
-  requires A::extent >= 0;
+  { A::axis_name } -> std::same_as<name const&>;
+  requires A::axis_size >= 0;
 };
 
 /// The axes of a mesh with their extents (0: not bound yet). Ranks count row-major: the last axis varies fastest.
@@ -93,7 +93,7 @@ namespace detail {
 /// Whether all axes have different names. (An array, because nvcc does not accept a braced pack in its place.)
 template <class... Axis>
 constexpr bool names_differ() {
-  name const labels[sizeof...(Axis) + 1] = {Axis::label...};
+  name const labels[sizeof...(Axis) + 1] = {Axis::axis_name...};
   for (std::size_t i = 0; i < sizeof...(Axis); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (labels[i] == labels[k]) return false;
@@ -111,7 +111,7 @@ struct mesh {
   static_assert(names_differ, "meshtensor S01: two axes of the mesh have the same name: rename one");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
-    if (sizeof...(Axes) <= max_axes && names_differ) (m.add(Axes.label, Axes.extent), ...);
+    if (sizeof...(Axes) <= max_axes && names_differ) (m.add(Axes.axis_name, Axes.axis_size), ...);
     return m;
   }();
 };

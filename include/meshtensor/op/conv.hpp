@@ -329,10 +329,10 @@ template <bool Backward, class I, class O, class K>
 constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   if (w.how.padding.kind != padding::circular) return 0;
   bool const fits =
-      b.expect(!Backward && K::rule.kind == extent_rule::fixed,
+      b.expect(!Backward && K::dim_rule.kind == extent_rule::fixed,
                "T06 mt::circular_padding is for convolutions that are not transposed, with a kernel whose "
                "extent is fixed");
-  return fits ? w.how.dilation * (K::rule.value - 1) / 2 : 0;
+  return fits ? w.how.dilation * (K::dim_rule.value - 1) / 2 : 0;
 }
 
 /// A fault in types of what users call, a convolution or, if `Backward`, a transposed one.

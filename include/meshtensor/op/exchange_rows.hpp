@@ -55,9 +55,10 @@ constexpr name label_of_rows(name const& groups, std::string_view what) {
 /// The ranks that hold rows, and the rows for which each has room.
 template <dim_type Groups>
 struct holders_of
-    : dim<label_of_rows(Groups::label, "/holders"), extent_rule(extent_rule::holders, 0, Groups::label, {})> {};
+    : dim<label_of_rows(Groups::dim_name, "/holders"), extent_rule(extent_rule::holders, 0, Groups::dim_name, {})> {};
 template <dim_type Groups>
-struct rows_of : dim<label_of_rows(Groups::label, "/rows"), extent_rule(extent_rule::rows, 0, Groups::label, {})> {};
+struct rows_of
+    : dim<label_of_rows(Groups::dim_name, "/rows"), extent_rule(extent_rule::rows, 0, Groups::dim_name, {})> {};
 
 constexpr shape sent_rule(shape const& x, shape const& index, shape const& held) {
   return united(held, without(x, index));

@@ -137,7 +137,7 @@ constexpr auto extension(line const& where, to_dims<D...>, H const&... operands)
       where,
       [&](builder& b) {
         value_id const inside[] = {operands.id...};
-        return add_extension<Rule>(b, inside, {{b.dim(D::label, D::rule)...}});
+        return add_extension<Rule>(b, inside, {{b.dim(D::dim_name, D::dim_rule)...}});
       },
       operands...);
 }
@@ -158,7 +158,7 @@ constexpr auto extension(line const& where, to_dims<D...>, number const (&behind
       where,
       [&](builder& b) {
         value_id const inside[] = {operands.id...};
-        attributes all{{b.dim(D::label, D::rule)...}};
+        attributes all{{b.dim(D::dim_name, D::dim_rule)...}};
         for (std::size_t a = 0; a < Count && dims + a < max_attributes; ++a)
           all.at[dims + a] = detail::slot_of(b, Rule::declares.attributes[dims + a].kind, behind[a]);
         return add_extension<Rule>(b, inside, all);

@@ -232,7 +232,7 @@ template <class I, class O, class K>
 struct window_dims<window_along<I, O, K>> {
   using input = I;
   using output = O;
-  static constexpr bool has_fixed_size = K::rule.kind == extent_rule::fixed;
+  static constexpr bool has_fixed_size = K::dim_rule.kind == extent_rule::fixed;
 };
 
 /// The dim of a pool's result that stands for `D`.

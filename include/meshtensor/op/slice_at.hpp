@@ -79,8 +79,8 @@ constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_
 /// T05 if the compiler knows that a slice is longer than what it is a slice of.
 template <class From, class To>
 constexpr void require_shorter() {
-  constexpr bool known = From::rule.kind == extent_rule::fixed && To::rule.kind == extent_rule::fixed;
-  if constexpr (known && To::rule.value > From::rule.value)
+  constexpr bool known = From::dim_rule.kind == extent_rule::fixed && To::dim_rule.kind == extent_rule::fixed;
+  if constexpr (known && To::dim_rule.value > From::dim_rule.value)
     static_assert(is_valid<wrong<"T05 the slice is longer than the dim that it is taken from", To, From>>);
 }
 

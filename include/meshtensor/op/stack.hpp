@@ -80,7 +80,7 @@ template <handle... H, dim_type D>
 constexpr auto stack(std::tuple<H...> const& all, D along, line const& where = {}) {
   static_assert(sizeof...(H) >= 1 && sizeof...(H) <= inference::most_operands,
                 "meshtensor T09: stack takes one to eight tensors");
-  static_assert(D::rule.kind == extent_rule::fixed && D::rule.value == static_cast<std::int64_t>(sizeof...(H)),
+  static_assert(D::dim_rule.kind == extent_rule::fixed && D::dim_rule.value == static_cast<std::int64_t>(sizeof...(H)),
                 "meshtensor T05: stack: the extent of the new dim is not the number of tensors");
   return std::apply(
       [&](H const&... x) {
@@ -118,7 +118,8 @@ constexpr auto stack(A const&... a) {
 /// errors  T01 `x` lacks the dim; T05 the dim's extent is not known to the compiler
 template <handle H, dim_type D>
 constexpr auto unstack(H const& x, D along, line const& where = {}) {
-  static_assert(D::rule.kind == extent_rule::fixed, "meshtensor T05: unstack takes a dim whose type says its extent");
+  static_assert(D::dim_rule.kind == extent_rule::fixed,
+                "meshtensor T05: unstack takes a dim whose type says its extent");
   auto const slice_at = [&](std::size_t i) {
     return detail::record<gather_rule, D>(
         where,
@@ -130,7 +131,7 @@ constexpr auto unstack(H const& x, D along, line const& where = {}) {
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::tuple{slice_at(I)...};
-  }(std::make_index_sequence<static_cast<std::size_t>(D::rule.value)>{});
+  }(std::make_index_sequence<static_cast<std::size_t>(D::dim_rule.value)>{});
 }
 
 }  // namespace meshtensor

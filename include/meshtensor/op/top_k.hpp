@@ -26,7 +26,7 @@ struct top_positions {
   static void run(std::span<T const> x, std::span<std::int32_t> best) {
     if (best.size() > x.size())
       throw error("R12", {"top_k: there are no ", best.size(), " greatest of the ", x.size(), " elements along '",
-                          D::label, "'"});
+                          D::dim_name, "'"});
     auto const before = [&](std::int32_t a, std::int32_t b) {
       return is_greater(number(x[static_cast<std::size_t>(a)]), number(x[static_cast<std::size_t>(b)]));
     };

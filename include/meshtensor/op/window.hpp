@@ -74,7 +74,7 @@ constexpr window_row row_of(builder& b, window_options const& how, dim_id kernel
   b.expect(how.stride >= 1 && how.stride < most && how.dilation >= 1 && how.dilation < most,
            "T06 a window's stride and dilation are at least 1, and less than 65,535");
   auto const stride = static_cast<double>(how.stride), dilation = static_cast<double>(how.dilation);
-  dim_id const input = b.dim(I::label, I::rule), output = b.dim(O::label, O::rule);
+  dim_id const input = b.dim(I::dim_name, I::dim_rule), output = b.dim(O::dim_name, O::dim_rule);
   number low = static_cast<double>(how.padding.low), high = static_cast<double>(how.padding.high);
   number const span = dilation * (size - 1);
   auto const half = [](number const& n) { return apply(function::floor, n / 2); };
@@ -95,7 +95,7 @@ constexpr window_row row_of(builder& b, window_options const& how, dim_id kernel
 }
 template <dim_type I, dim_type O, dim_type K>
 constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
-  dim_id const kernel = b.dim(K::label, K::rule);
+  dim_id const kernel = b.dim(K::dim_name, K::dim_rule);
   return row_of<I, O>(b, w.how, kernel, extent(K{}));
 }
 /// The dim of a window without a kernel is the library's own, one for each size.

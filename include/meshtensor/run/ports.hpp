@@ -74,13 +74,13 @@ template <class... D>
 struct names_of<dims<D...>> {
   static constexpr bool are(module const& m, shape const& wanted) {
     for (int i = 0; i < wanted.count; ++i)
-      if (!((D::label == m.dim_name(wanted.at[i])) || ...)) return false;
+      if (!((D::dim_name == m.dim_name(wanted.at[i])) || ...)) return false;
     return wanted.count == sizeof...(D);
   }
   static constexpr void add_to(diagnostic& d) {
     int count = 0;
     d << "[";
-    ((d << (count++ == 0 ? "" : ", ") << D::label), ...);
+    ((d << (count++ == 0 ? "" : ", ") << D::dim_name), ...);
     d << "]";
   }
 };

@@ -53,31 +53,33 @@ template <name Name, extent_rule Extent = extent_rule{}>
 struct dim {
   static_assert(Extent.kind != extent_rule::fixed || Extent.value > 0,
                 "meshtensor T06: a dim's extent is at least 1; one by windowed has none where the window is too long");
-  static constexpr name label = Name;
-  static constexpr extent_rule rule = Extent;
+  static constexpr name dim_name = Name;  // not `label`: a dim may be called so
+  static constexpr extent_rule dim_rule = Extent;
   constexpr dim_extent operator()(std::int64_t extent) const { return {Name, extent}; }
 };
 
 template <class D>
 concept dim_type = requires {
-  { D::label } -> std::same_as<name const&>;
-  { D::rule } -> std::same_as<extent_rule const&>;
+  { D::dim_name } -> std::same_as<name const&>;
+  { D::dim_rule } -> std::same_as<extent_rule const&>;
 };
 
 template <dim_type A, dim_type B>
 constexpr extent_rule operator*(A, B) {
-  if (A::rule.kind == extent_rule::fixed && B::rule.kind == extent_rule::fixed) return {A::rule.value * B::rule.value};
-  return {extent_rule::product, 0, A::label, B::label};
+  if (A::dim_rule.kind == extent_rule::fixed && B::dim_rule.kind == extent_rule::fixed)
+    return {A::dim_rule.value * B::dim_rule.value};
+  return {extent_rule::product, 0, A::dim_name, B::dim_name};
 }
 template <dim_type A, dim_type B>
 constexpr extent_rule operator+(A, B) {
-  if (A::rule.kind == extent_rule::fixed && B::rule.kind == extent_rule::fixed) return {A::rule.value + B::rule.value};
-  return {extent_rule::sum, 0, A::label, B::label};
+  if (A::dim_rule.kind == extent_rule::fixed && B::dim_rule.kind == extent_rule::fixed)
+    return {A::dim_rule.value + B::dim_rule.value};
+  return {extent_rule::sum, 0, A::dim_name, B::dim_name};
 }
 template <dim_type A, std::integral N>
 constexpr extent_rule operator+(A, N n) {
-  if (A::rule.kind == extent_rule::fixed) return {A::rule.value + n};
-  return {extent_rule::shifted, n, A::label, name{}};
+  if (A::dim_rule.kind == extent_rule::fixed) return {A::dim_rule.value + n};
+  return {extent_rule::shifted, n, A::dim_name, name{}};
 }
 template <dim_type A, std::integral N>
 constexpr extent_rule operator-(A a, N n) {
@@ -87,8 +89,8 @@ constexpr extent_rule operator-(A a, N n) {
 namespace detail {
 template <dim_type A>
 constexpr extent_rule windowed_by(window_places count) {
-  if (A::rule.kind == extent_rule::fixed) return {count(A::rule.value)};
-  return {extent_rule::windowed, count.packed(), A::label, name{}};
+  if (A::dim_rule.kind == extent_rule::fixed) return {count(A::dim_rule.value)};
+  return {extent_rule::windowed, count.packed(), A::dim_name, name{}};
 }
 }  // namespace detail
 

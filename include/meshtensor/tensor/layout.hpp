@@ -76,8 +76,8 @@ struct shard {
   static_assert(sizeof...(Axes) > 0 && (mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
                 "meshtensor S08: shard<dim, axis...> names at least one axis of the mesh");
   static constexpr void add_to(layout_rules& r, name const& scope) {
-    std::initializer_list<name> const axes{Axes.label...};  // nvcc loses a braced pack among a call's arguments
-    r.shard(Dim.label, axes, scope);
+    std::initializer_list<name> const axes{Axes.axis_name...};  // nvcc loses a braced pack among a call's arguments
+    r.shard(Dim.dim_name, axes, scope);
   }
 };
 
@@ -85,7 +85,7 @@ struct shard {
 template <auto Dim>
 struct replicate {
   static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: replicate<dim> names a dim");
-  static constexpr void add_to(layout_rules& r, name const& scope) { r.replicate(Dim.label, scope); }
+  static constexpr void add_to(layout_rules& r, name const& scope) { r.replicate(Dim.dim_name, scope); }
 };
 
 /// Rules for the nodes traced under the path component `Scope`, at any depth: `in<"optimizer", shard<d_model, data>>`.

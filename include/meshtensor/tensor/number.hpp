@@ -62,9 +62,9 @@ struct number {
 /// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
 template <dim_type D>
 constexpr number extent(D) {
-  constexpr double known = D::rule.kind == extent_rule::fixed ? static_cast<double>(D::rule.value) : 0;
+  constexpr double known = D::dim_rule.kind == extent_rule::fixed ? static_cast<double>(D::dim_rule.value) : 0;
   number n;
-  n.push({number::item::extent, function::copy, {}, known, &D::label});
+  n.push({number::item::extent, function::copy, {}, known, &D::dim_name});
   return n;
 }
 

@@ -114,7 +114,7 @@ struct dims {
 namespace detail {
 
 template <class A, class B>
-inline constexpr bool same_dim = A::label == B::label;
+inline constexpr bool same_dim = A::dim_name == B::dim_name;
 
 // Position of the first dim with D's name among All.
 template <class D, class... All>

@@ -236,7 +236,7 @@ struct any_dims {};
 namespace detail {
 template <dim_type... D>
 constexpr bool are_distinct() {
-  name const all[] = {D::label..., name{}};
+  name const all[] = {D::dim_name..., name{}};
   for (std::size_t i = 0; i < sizeof...(D); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (all[i] == all[k]) return false;

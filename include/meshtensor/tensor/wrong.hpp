@@ -54,7 +54,7 @@ inline constexpr bool is_dtype<dtype_constant<T>> = true;
 template <class Fact>
 constexpr diagnostic& add_fact(diagnostic& d) {
   if constexpr (std::is_same_v<Fact, bool>) return d << "a condition";
-  else if constexpr (dim_type<Fact>) return d << "'" << Fact::label << "'";
+  else if constexpr (dim_type<Fact>) return d << "'" << Fact::dim_name << "'";
   else if constexpr (number_like<Fact>) return d << "a number";
   else if constexpr (scope<Fact>) return d << "a scope";
   else if constexpr (is_several<Fact>)
@@ -70,7 +70,7 @@ constexpr diagnostic& add_fact(diagnostic& d) {
     return []<class... D>(diagnostic& all, to_dims<D...>*) -> diagnostic& {
       all << "to(";
       int count = 0;
-      ((all << (count++ == 0 ? "" : ", ") << D::label), ...);
+      ((all << (count++ == 0 ? "" : ", ") << D::dim_name), ...);
       return all << ")";
     }(d, static_cast<Fact*>(nullptr));
   else if constexpr (!handle<Fact>) return d << "something else";
@@ -80,7 +80,7 @@ constexpr diagnostic& add_fact(diagnostic& d) {
     return []<class... D>(diagnostic& all, dims<D...>*) -> diagnostic& {
       all << text_of(Fact::type) << "[";
       int count = 0;
-      ((all << (count++ == 0 ? "" : ", ") << D::label), ...);
+      ((all << (count++ == 0 ? "" : ", ") << D::dim_name), ...);
       return all << "]";
     }(d, static_cast<typename Fact::dim_list*>(nullptr));
 }

@@ -17,6 +17,7 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/op/softmax.hpp"
+#include "meshtensor/tensor/layout.hpp"
 
 namespace {
 
@@ -126,6 +127,26 @@ struct everything {
 };
 
 constexpr module traced = trace<everything>();
+
+/// Dims and axes by the names that a struct of the library might take for itself.
+namespace own_names {
+inline constexpr struct label : dim<"label", 3> {} label;
+inline constexpr struct rule : dim<"rule"> {} rule;
+inline constexpr struct extent : axis<"extent", 2> {} extent;
+inline constexpr struct name : axis<"name"> {} name;
+struct workers : mesh<extent, name> {};
+struct cut : layout<shard<label, extent>, shard<rule, name>> {};
+static_assert(workers::shape.count == 2 && cut::rules.count == 2);
+
+struct sums {
+  constexpr void operator()(scope auto s) const {
+    auto const x = s.input("x", f32, rule, label);
+    is(sum(x, label), f32, rule);
+    is(one_hot(argmax(x, label), label, f32), f32, rule, label);
+  }
+};
+static_assert(trace<sums>().node_count > 0);
+}  // namespace own_names
 
 constexpr int first_wrong() {
   for (int i = 0; i < traced.node_count; ++i)

@@ -22,10 +22,10 @@ class call_extents {
     for (int k = -1; k < e_.n.operands.count; ++k) {
       view const& v = k < 0 ? e_.results[0] : e_.operands[k];
       for (int i = 0; i < v.count; ++i)
-        if (e_.m.dim_name(v.dim[i]) == D::label) return v.total[i];
+        if (e_.m.dim_name(v.dim[i]) == D::dim_name) return v.total[i];
     }
     throw error("R12",
-                {"the operation '", e_.m.names[e_.m.calls[call_of(e_.n)].label], "' has no dim '", D::label, "'"});
+                {"the operation '", e_.m.names[e_.m.calls[call_of(e_.n)].label], "' has no dim '", D::dim_name, "'"});
   }
 
  private:

@@ -81,12 +81,12 @@ constexpr value_id value_of(builder& b, H const& operand, dtype type) {
 
 template <class D>
 constexpr dim_id dim_of(builder& b, D) {
-  return b.dim(D::label, D::rule);
+  return b.dim(D::dim_name, D::dim_rule);
 }
 template <class... D>
 constexpr shape shape_of(builder& b, dims<D...>) {
   shape s{};
-  (s.add(b.dim(D::label, D::rule)), ...);
+  (s.add(b.dim(D::dim_name, D::dim_rule)), ...);
   return s;
 }
 template <class... D>
