@@ -4,7 +4,9 @@
 // does no harm, whenever collectives do their work.
 //
 // timeout: 300
+#include "meshtensor/meshtensor.hpp"
 #include "property/outcome.hpp"
+#include "property/program_fuzzer.hpp"
 
 using namespace property;
 
@@ -103,6 +105,42 @@ listed deep() {
           }};
 }
 
+/// A random program with a branch and a loop that may end early, or several.
+template <std::uint64_t Seed>
+listed ending_early() {
+  return {"loops that may end early", mt::name("train"), [] {
+            auto traced = write_programs(rng{Seed}.next(), may_end_early::yes).traced;
+            for (int d = 0; d < traced->dim_count; ++d)
+              if (mt::dim_row& row = traced->dims[d]; row.kind == mt::dim_row::dynamic)
+                row.kind = mt::dim_row::fixed, row.value = 4;
+            return std::make_unique<mt::module>(mt::extract_entry(*traced, mt::find_entry(*traced, mt::name("train"))));
+          }};
+}
+
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct width_dim : mt::dim<"width", 4> {} width;
+inline constexpr struct out_dim : mt::dim<"out", 4> {} out;
+
+/// A loop whose body does not read its carry: only if no iteration runs does the first value matter.
+listed unread() {
+  return {"an unread carry", mt::name("train"), [] {
+            auto traced = std::make_unique<mt::module>();
+            mt::builder b(*traced);
+            b.begin_region(mt::region_kind::entry, b.intern(mt::name("train")));
+            mt::trace_scope<mt::dtype::f64> const s(&b, mt::no_id, mt::line(std::source_location()));
+            auto const x = s.input("x", s.real(), batch, width);
+            auto const start = tanh(x);
+            auto const product = einsum(x, s.parameter("w", width, out), mt::to(batch, out));
+            auto const size = mt::sum(product * product);
+            auto const [trips, last] = mt::while_loop(
+                s / "settle", mt::at_most(3), [&](auto, auto) { return size < 1.0; }, [&](auto, auto) { return x * 2; },
+                start);
+            s.output("last", last);
+            mt::raise(traced->report);
+            return traced;
+          }};
+}
+
 }  // namespace
 
 TEST_CASE("a broken plan is found, or does no harm") {
@@ -112,7 +150,7 @@ TEST_CASE("a broken plan is found, or does no harm") {
   mesh.add("ax", 2), mesh.add("by", 2);
   auto const& jobs = meshtensor_test::jobs_of_each_timing();
   std::uint64_t seed = sample_number();
-  std::vector<listed> all{deep()};
+  std::vector<listed> all{deep(), ending_early<33>(), ending_early<17>()};
   for (char const* label : {"movements", "mlp", "recurrent", "nested", "composites", "in_parts", "memories"})
     all.push_back(program_named(label));
   for (listed const& program : all)
@@ -164,4 +202,45 @@ TEST_CASE("no wait can be left out") {
                   });
   MESSAGE(left_out << " waits left out");
   at_least(51, left_out);
+}
+
+TEST_CASE("what a loop gives is there if no iteration runs") {
+  int found = 0;
+  mt::mesh_shape mesh{};
+  mesh.add("ax", 2), mesh.add("by", 2);
+  for (listed const& program : {ending_early<33>(), ending_early<17>(), unread()})
+    each_of_three(program, mesh, [&](mt::lowering const& low, mt::blocks const&, std::vector<std::string> const&) {
+      mt::module const& m = low.graph;
+      mt::plan const& p = low.planned;
+      auto broken = std::make_unique<mt::plan>(p);
+      // What is made between a carry's first value, which lies where the carry lies, and the loop, is put there, too.
+      auto const is_written_over = [&](mt::value_id carry, mt::node_id from, mt::node_id to) {
+        mt::node_id const* at = p.steps.nodes + p.steps.first[m.nodes[to].region];
+        while (*at != from) ++at;
+        while (*++at != to)
+          for (int k = 0; k < m.nodes[*at].results.count; ++k) {
+            mt::value_id const v = m.result(m.nodes[*at], k);
+            if (p.root[v] != v || p.where[v] != mt::place::arena || p.offset[v] == p.offset[carry]) continue;
+            if (p.offset[carry] + p.numbers.local_bytes(m.values[v]) > p.arena_bytes) continue;
+            *broken = p;
+            broken->offset[v] = p.offset[carry];
+            ++found;
+            CHECK(!mt::verify_plan(m, low.entry, *broken).report.empty());
+          }
+      };
+      for (int i = 0; i < m.node_count; ++i) {
+        mt::node const& n = m.nodes[i];
+        mt::loop const l = mt::loop::of(n);
+        if (n.kind != mt::primitive::repeat || !l.ends_early) continue;
+        for (int c = 0; c < l.carries; ++c) {
+          mt::value_id const start = m.operand(n, c), carry = p.root[m.result(n, c)];
+          mt::node_id const maker = m.values[start].node;
+          if (p.root[start] == carry && p.where[carry] == mt::place::arena && m.nodes[maker].region == n.region &&
+              m.nodes[maker].kind != mt::primitive::argument)
+            is_written_over(carry, maker, static_cast<mt::node_id>(i));
+        }
+      }
+    });
+  MESSAGE(found << " carries whose first value something overwrites");
+  at_least(51, found);
 }

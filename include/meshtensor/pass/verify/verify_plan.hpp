@@ -18,7 +18,8 @@ namespace meshtensor {
 namespace detail {
 
 /// Simulates the nodes in the order of the plan. Runs the first two iterations of a loop; the writes of all others are
-/// simulated at once after them.
+/// simulated at once after them. What a loop that may end early gives must be there before its first iteration, too,
+/// and behind each.
 struct plan_verifier {
   static constexpr int iterations = 2;
 
@@ -303,7 +304,8 @@ struct plan_verifier {
       else if (i >= stacked_end) rename(argument(i), m.operand(n, i));
       else enter(in[i - l.carries], m.operand(n, i), argument(i), l, ran);
     }
-    for (int i = l.carries; i < first_out; ++i) write(m.result(n, i));
+    for (int i = l.carries; i < (l.ends_early ? n.results.count : first_out); ++i) write(m.result(n, i));  // zeros
+    for (int i = 0; l.ends_early && i < n.results.count; ++i) read(i < l.carries ? argument(i) : m.result(n, i));
     std::int64_t const outer_turn = turn, outer_first = first_turn;
     first_turn = l.reversed ? (trips + 1) % 2 : 0;  // the parity of an iteration's index, which goes down to 0
     for (int i = l.carries; i < stacked_end; ++i) ahead[argument(i)] = in[i - l.carries].slice[0];
@@ -328,6 +330,7 @@ struct plan_verifier {
       if (!found.report.empty()) return;
       now = self;
       put_away(n, l, out, t);
+      for (int i = 0; l.ends_early && i < l.carries; ++i) read(argument(i));
     }
     turn = outer_turn, first_turn = outer_first;
     each_ahead(inside, [&](node_id c) { end(c); });  // what started for the first iteration that is not simulated

@@ -4,8 +4,9 @@
 // why: a value that is read too early is right most of the time, and wrong in some runs.
 #pragma once
 
+#include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/locate.hpp"
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/graph/owner.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -45,13 +46,16 @@ struct wait_verifier {
       on_its_way[m.operand(n, 0)] = false;
     }
     if (is_collective(n.kind)) on_its_way[m.result(n)] = true;
+    if (is_collective(n.kind) && starts_ahead(n) && loop::of(m.nodes[node_owning(m, n.region)]).ends_early)
+      return "a collective starts for an iteration that may not run";
     for (int k = 0; k < n.regions.count; ++k) {
       list const results = m.regions[m.region_of(n, k)].results;
       for (int i = 0; i < results.count; ++i) {
         value_id const v = m.link(results, i);
         if (!on_its_way[v]) continue;
         loop const l = loop::of(n);
-        if (n.kind != primitive::repeat || i < l.carries + l.sums || !ends_behind_loop(m.nodes[m.values[v].node]))
+        if (n.kind != primitive::repeat || l.ends_early || i < l.carries + l.sums ||
+            !ends_behind_loop(m.nodes[m.values[v].node]))
           return "a region gives the result of a collective before the wait for it";
         on_its_way[v] = false, on_its_way[m.result(n, i)] = true;
       }
