@@ -12,6 +12,7 @@
 #include "meshtensor/inspect/check.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
+#include "support/loops_that_end.hpp"
 #include "support/pjrt.hpp"
 #include "support/programs.hpp"
 
@@ -101,6 +102,46 @@ TEST_CASE("a network of images, its rows whole and its batch in parts") {
   auto const wanted = losses(mt::reference_device{}), got = losses(mt::pjrt_device{});
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-4f);
   CHECK(got[3] < got[0]);
+}
+
+namespace {
+
+struct by_rows_and_columns : mt::layout<mt::shard<programs::batch, data>, mt::shard<programs::model, model>> {};
+
+/// The losses of some steps, and then a parameter.
+template <class Program, class Layout, class Device>
+std::vector<double> trained(int data_size, int model_size, std::int64_t places, char const* parameter) {
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<mt::precision<Program, mt::f64>, mesh, Layout, Device> step(weights, data(data_size),
+                                                                             model(model_size));
+  std::vector<double> all;
+  for (int i = 0; i < 5; ++i)
+    all.push_back(step(mt::feed<"x">(waves<double>(24 * places * 12, 0.7 + 0.05 * i))).template get<"loss">());
+  auto const last = weights.get<double>(parameter);
+  all.insert(all.end(), last.data(), last.data() + last.size());
+  return all;
+}
+template <class Program>
+void train_alike(std::int64_t places, char const* parameter) {
+  auto const compare = [&]<class Layout>(Layout, int data_size, int model_size) {
+    auto const wanted = trained<Program, Layout, mt::reference_device>(data_size, model_size, places, parameter);
+    auto const got = trained<Program, Layout, mt::pjrt_device>(data_size, model_size, places, parameter);
+    REQUIRE(got.size() == wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-9);
+    CHECK(got[4] != got[0]);
+  };
+  compare(whole{}, 1, 1);
+  if (has_devices(4)) compare(by_batch{}, 4, 1), compare(by_rows_and_columns{}, 2, 2);
+}
+
+}  // namespace
+
+TEST_CASE("loops that end early and branches are trained as by plain loops") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  train_alike<loops_that_end::layers_until<1'000, 9>>(1, "up");
+  train_alike<loops_that_end::within_a_scan>(6, "seen");
+  train_alike<loops_that_end::branches_within>(1, "w");
 }
 
 TEST_CASE("two devices take turns with one store") {
