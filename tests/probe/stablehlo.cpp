@@ -261,6 +261,15 @@ TEST_CASE("loops that end early and branches are emitted, with their gradients")
   emit_early_ends<branch<false>, mt::f64>("cond_second");
   emit_early_ends<branches_within, mt::f64>("cond_in_while", 5);
   emit_early_ends<normed, mt::f32>("while_norms", 3);
+
+  std::string const text = whole_text(meshtensor_test::traced<meshtensor_test::branching>);
+  auto const count = [&](std::string_view what) {
+    int n = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  CHECK(count("\"stablehlo.if\"") == 2);  // both branches
+  CHECK(count("\"stablehlo.while\"") == 1);
 }
 
 TEST_CASE("rolls and shifts by numbers that change between steps are emitted") {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits an entry as a whole program: its arguments and results, regions and loops.
+// Emits an entry as a whole program: its arguments, results and regions.
 #pragma once
 
+#include "meshtensor/emit/stablehlo/loops.hpp"
 #include "meshtensor/emit/stablehlo/nodes.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/graph/spell.hpp"
@@ -175,7 +176,7 @@ class program_writer : speller {
     switch (n.kind) {
       case primitive::composite:
       case primitive::kernel: return call(n);
-      case primitive::repeat: return repeat(n);
+      case primitive::repeat: return loop_writer(e_, n, [this](region_id r) { region(r); }).write();
       default:
         if (value const made = write_node(e_, n); !made.name.empty()) e_.at(m_.result(n)) = made;
     }
@@ -185,105 +186,6 @@ class program_writer : speller {
     for (int i = 0; i < n.operands.count; ++i) e_.at(m_.link(body.arguments, i)) = e_.operand(n, i);
     region(m_.region_of(n, 0));
     for (int i = 0; i < n.results.count; ++i) e_.at(m_.result(n, i)) = e_.at(m_.link(body.results, i));
-  }
-
-  // ---- loops ----
-
-  // A loop carries its counter, then the node's carries, sums and stacks; loop invariants are used from outside.
-  void repeat(node const& n) {
-    loop const l = loop::of(n);
-    for (int i = 0; i < n.operands.count; ++i) e_.operand(n, i);  // nothing from outside is put off until the body
-    std::vector<value> start{number_constant("i64", 0)};
-    for (int i = 0; i < n.results.count; ++i)
-      start.push_back(i < l.carries ? e_.operand(n, i) : constant(w_, e_.type_of(m_.result(n, i)), 0.0));
-    value const trips = number_constant("i64", e_.b.extent[l.dim]), one = number_constant("i64", 1);
-    value const zero = start[0];
-    if (l.ends_early && l.reversed)
-      start[0] = binary(w_, "subtract", {trips, binary(w_, "minimum", {start[1], trips})});
-    std::vector<value> inside;
-    for (value const& v : start) inside.push_back({w_.fresh(), v.type});
-    std::string const own = w_.fresh();
-    w_.line(own + ":" + std::to_string(start.size()) + " = " + writer::call("while", start) + " ({");
-    block(inside, [&] {
-      value const more = compare(w_, "LT", {inside[0], trips});
-      if (!l.ends_early) return std::vector{more};
-      // Backwards, the counter starts at the first iteration that runs.
-      return std::vector{l.reversed ? more : binary(w_, "and", {more, compare(w_, "LT", {inside[0], inside[1]})})};
-    });
-    w_.line("}, {");
-    block(inside, [&] {
-      value const index = e_.index, iteration = e_.iteration;
-      value const last = l.reversed ? binary(w_, "subtract", {trips, one}) : trips;
-      e_.index = l.reversed ? binary(w_, "subtract", {last, inside[0]}) : inside[0];
-      e_.iteration = convert(w_, e_.index, "ui64");
-      if (!iteration.name.empty())
-        e_.iteration =
-            binary(w_, "add", {scaled(w_, iteration, static_cast<double>(e_.b.extent[l.dim])), e_.iteration});
-      std::vector<value> next = body(n, l, inside, zero);
-      next.insert(next.begin(), binary(w_, "add", {inside[0], one}));
-      e_.index = index, e_.iteration = iteration;
-      return next;
-    });
-    w_.line("}) : (" + writer::types(start) + ") -> (" + writer::types(start) + ")");
-    for (int i = 0; i < n.results.count; ++i) {
-      auto const k = static_cast<std::size_t>(i + 1);
-      e_.at(m_.result(n, i)) = {own + "#" + std::to_string(k), start[k].type};
-    }
-  }
-  value number_constant(char const* element, std::int64_t number) {
-    return constant(w_, {element, {}}, static_cast<double>(number));
-  }
-  template <class Body>
-  void block(std::vector<value> const& arguments, Body const& make) {
-    w_.indent(2);
-    w_.line(writer::block(arguments));
-    std::vector<value> const given = make();
-    w_.line(writer::call("return", given) + " : (" + writer::types(given) + ") -> ()");
-    w_.indent(-2);
-  }
-  /// Emits the body's nodes; returns the values that the loop carries, except for its counter.
-  std::vector<value> body(node const& n, loop const& l, std::vector<value> const& inside, value const& zero) {
-    auto const& r = m_.regions[m_.region_of(n, 0)];
-    for (int i = 0; i < n.operands.count; ++i) {
-      value_id const argument = m_.link(r.arguments, i);
-      bool const stacked = i >= l.carries && i < l.carries + l.stacked;
-      e_.at(argument) = i < l.carries ? inside[static_cast<std::size_t>(i + 1)]
-                        : stacked     ? row(e_.operand(n, i), m_.operand_value(n, i), zero, argument)
-                                      : e_.operand(n, i);
-    }
-    region(m_.region_of(n, 0));
-    std::vector<value> next;
-    for (int i = 0; i < n.results.count; ++i) {
-      value const &made = e_.at(m_.link(r.results, i)), &before = inside[static_cast<std::size_t>(i + 1)];
-      next.push_back(i < l.carries            ? made
-                     : i < l.carries + l.sums ? binary(w_, "add", {before, made})
-                                              : with_row(before, m_.result_value(n, i), made, zero));
-    }
-    return next;
-  }
-  /// The current iteration's row of a stacked value; the value with that row replaced. Of a row that another rank has:
-  /// some row, and the value as it is.
-  value row(value const& stacked, meshtensor::value const& v, value const& zero, value_id argument) {
-    auto const mine = e_.slice_of_iteration(e_.origin(v, 0), e_.b.local(v, 0));
-    return w_.op("reshape", {part(w_, stacked, places(stacked, mine.place, zero), row_of(stacked))},
-                 e_.type_of(argument));
-  }
-  value with_row(value const& stacked, meshtensor::value const& v, value const& made, value const& zero) {
-    auto const mine = e_.slice_of_iteration(e_.origin(v, 0), e_.b.local(v, 0));
-    std::vector<value> operands{stacked, w_.op("reshape", {made}, {made.type.element, row_of(stacked)})};
-    for (value const& place : places(stacked, mine.place, zero)) operands.push_back(place);
-    value const replaced = w_.op("dynamic_update_slice", operands, stacked.type);
-    return mine.is_here ? select(w_, {*mine.is_here, replaced, stacked}) : replaced;
-  }
-  static extents row_of(value const& stacked) {
-    extents shape = stacked.type.shape;
-    shape[0] = 1;
-    return shape;
-  }
-  static std::vector<value> places(value const& stacked, value const& place, value const& zero) {
-    std::vector<value> first(stacked.type.shape.size(), zero);
-    first[0] = place;
-    return first;
   }
 
   writer w_;
