@@ -11,6 +11,7 @@
 
 #include "meshtensor/device/cuda/device.hpp"
 #include "mpi/recorded_devices.hpp"
+#include "support/early_loops.hpp"
 #include "support/gpu_of_tests.hpp"
 #include "support/layers_of_experts.hpp"
 
@@ -32,6 +33,21 @@ TEST_CASE("twenty losses of a Transformer") {
   CHECK(gpu->replays >= gpu->recordings);
   CHECK(gpu->blocks() == 0);
   CHECK(gpu->host_blocks() == 0);
+}
+
+TEST_CASE("loops end early on all ranks") {
+  mt::job const job(MPI_COMM_WORLD), turns = mt::job::in_lockstep();
+  gpu_of_tests const here;
+  auto const hold = [&]<class Program>(Program) {
+    auto const run = [&](mt::job const& j) {
+      return early_loops::all_steps<Program, early_loops::in_parts, mt::cuda_device>(j, ranks::count(), 1,
+                                                                                     [](auto&, int) {});
+    };
+    CHECK(run(job) == run(turns));
+  };
+  hold(early_loops::one());
+  hold(early_loops::nested());
+  hold(early_loops::in_layers());
 }
 
 TEST_CASE("rows go to the holders of their experts on other ranks, and come back") {

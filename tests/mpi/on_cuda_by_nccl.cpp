@@ -13,6 +13,7 @@
 
 #include "meshtensor/device/cuda/device.hpp"
 #include "mpi/recorded_devices.hpp"
+#include "support/early_loops.hpp"
 #include "support/nccl_over_mpi.hpp"
 
 using namespace recorded;
@@ -127,6 +128,27 @@ TEST_CASE("all ranks capture in the same step, and replay what they captured the
   // On each rank: given, captured, replayed twice; given while one rank looks, and once more; captured again.
   CHECK(recordings == std::vector<long>{0, 1, 1, 1, 1, 1, 2, 2, 2});
   CHECK(replays == std::vector<long>{0, 1, 2, 3, 3, 3, 4, 5, 6});
+}
+
+TEST_CASE("loops that may end early: all ranks run the same iterations, and nothing is captured") {
+  mt::job const job(MPI_COMM_WORLD), turns = mt::job::in_lockstep();
+  stand_ins const here;
+  auto const hold = [&]<class Program>(Program) {
+    auto const run = [&](mt::job const& j) {
+      return early_loops::all_steps<Program, early_loops::by_batch, mt::cuda_device>(j, ranks::count(), 1,
+                                                                                     [](auto&, int) {});
+    };
+    long const before = nccl::calls["all_reduce"], captured = here.gpu.recordings;
+    auto const mine = run(job);
+    CHECK(nccl::calls["all_reduce"] > before + 20);
+    CHECK(here.gpu.recordings == captured);
+    auto const wanted = run(turns);
+    REQUIRE(mine.size() == wanted.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) CHECK(std::abs(mine[i] - wanted[i]) < 1e-9);
+    CHECK(nccl::communicators == 0);
+  };
+  hold(early_loops::one());
+  hold(early_loops::nested());
 }
 
 TEST_CASE("ranks whose groups exchange nothing begin steps with the others") {

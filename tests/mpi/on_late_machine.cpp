@@ -10,6 +10,7 @@
 #include "meshtensor/io/checkpoint.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "mpi/recorded_devices.hpp"
+#include "support/early_loops.hpp"
 #include "support/late_machine.hpp"
 #include "support/layers_of_experts.hpp"
 #include "support/temporary_folder.hpp"
@@ -82,6 +83,29 @@ TEST_CASE("rows go to the holders of their experts") {
   CHECK(losses(late_device()) == losses(mt::reference_device()));
   CHECK(here.machine.host_blocks() == 0);
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("loops end early on all ranks, single nodes looked at in between") {
+  mt::job const job(MPI_COMM_WORLD), turns = mt::job::in_lockstep();
+  int const data_size = ranks::count() == 6 ? 3 : ranks::count(), model_size = ranks::count() / data_size;
+  auto const looked_at = [](auto& step, int number) {
+    if (number == 3) step.check_numerics();
+    if (number == 5) step.check_numerics(false);
+  };
+  auto const plain = [](auto&, int) {};
+  auto const hold = [&]<class Program>(Program, auto const& each) {
+    late_here const here(own_seed(), 3);
+    auto const mine =
+        early_loops::all_steps<Program, early_loops::in_parts, late_device>(job, data_size, model_size, each);
+    CHECK(mine == early_loops::all_steps<Program, early_loops::in_parts, mt::reference_device>(turns, data_size,
+                                                                                               model_size, plain));
+    CHECK(here.machine.out_of_order > 0);
+    CHECK(here.machine.host_blocks() == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  hold(early_loops::one(), plain);
+  hold(early_loops::nested(), looked_at);
+  hold(early_loops::in_layers(), plain);
 }
 
 TEST_CASE("values come home, are saved and set, and go back; single nodes can be looked at") {

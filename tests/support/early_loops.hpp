@@ -62,9 +62,9 @@ struct nested {
     auto const [count, last, y] = while_loop(
         s / "outer", mt::at_most(limit), [&](auto, auto k, auto) { return k < n; },
         [&](auto r, auto k, auto h) {
-          auto const [trips, end, z] = while_loop(
+          auto const z = std::get<2>(while_loop(
               r / "inner", mt::at_most(limit - 2), [&](auto, auto j, auto) { return j < k; },
-              [&](auto, auto j, auto g) { return std::tuple(j + 1, sin(one::sum_over(g, w))); }, k * 0, h);
+              [&](auto, auto j, auto g) { return std::tuple(j + 1, sin(one::sum_over(g, w))); }, k * 0, h));
           return std::tuple(k + 1, cond(
                                        r / "sign", sum(z) > 0, [&](auto) { return z * 0.5 + x; },
                                        [&](auto) { return one::sum_over(z, w) - x; }));

@@ -42,17 +42,19 @@ class late_machine {
   // ---- what a test asks of it ----
   long fails_to_allocate = -1;  // counts down: the allocation that finds no memory
   std::string fails_at;         // the name of a kernel that fails
-  int ignored_wait = -1;        // of a step's waits, in the order in which they are given
-  int misplaced_task = -1;      // goes to the next queue
+  int ignored_wait = -1;        // of a step's waits for events, in the order in which they are given
+  int misplaced_task = -1;      // of a step: goes to the next queue
   int postponed = -1;           // a queue that runs only when no other one can
   bool checks_order = true;     // whether it tells of work that changed places
   bool computes = true;         // whether work is done, or only put in order
+  bool keeps_lists = false;
   // ---- what it tells ----
   long out_of_order = 0, launches = 0, downloads = 0;
   long unordered = 0;  // neighbours in the list of what was given, on two queues, that nothing puts in order
-  int waits = 0, tasks_placed = 0;  // of the last step
-  /// What was given before the last `wait`.
-  std::vector<meshtensor::queued_task> const& tasks() const { return tasks_; }
+  int waits = 0, tasks_placed = 0;                          // of the step
+  std::vector<std::vector<meshtensor::queued_task>> lists;  // of the step: what was given before each `wait`
+  /// Forgets what it tells of a step.
+  void begin_step() { waits = tasks_placed = 0, lists.clear(); }
   std::size_t blocks() const { return blocks_.size(); }
   long host_blocks() const { return host_blocks_; }
   bool is_idle() const { return pending_.empty(); }
@@ -102,10 +104,10 @@ class late_machine {
 
   // ---- queueing_machine ----
   int queues() const { return queues_; }
-  void on(int queue) { now_ = (queue + (task_++ == misplaced_task ? 1 : 0)) % queues_; }
+  void on(int queue) { now_ = (queue + (tasks_placed++ == misplaced_task ? 1 : 0)) % queues_; }
   void record(int event) { events_[event] = last_of(now_); }
   void wait_for(int event) {
-    if (waits_++ == ignored_wait) return;
+    if (waits++ == ignored_wait) return;
     awaited_[now_].push_back(events_.at(event));
   }
 
@@ -121,9 +123,10 @@ class late_machine {
     std::vector<given> all(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
     begin_anew();
     std::string failed = std::exchange(failure_, "");
-    tasks_.clear();
-    for (given const& g : all) tasks_.push_back(g.task);
-    unordered += unordered_neighbours();
+    std::vector<meshtensor::queued_task> tasks;
+    for (given const& g : all) tasks.push_back(g.task);
+    unordered += unordered_neighbours(tasks);
+    if (keeps_lists) lists.push_back(std::move(tasks));
     running r{all, std::vector<bool>(all.size()), std::vector<std::vector<int>>(static_cast<std::size_t>(queues_)), {}};
     for (std::size_t i = 0; i < all.size(); ++i)
       r.lists[static_cast<std::size_t>(all[i].task.queue)].push_back(static_cast<int>(i));
@@ -170,29 +173,26 @@ class late_machine {
     pending_.push_back(
         {std::move(what), std::move(work), {now_, std::move(after), std::move(reads), std::move(writes)}});
   }
-  void begin_anew() {
-    pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0;
-    waits = std::exchange(waits_, 0), tasks_placed = std::exchange(task_, 0);
-  }
+  void begin_anew() { pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0; }
 
-  long unordered_neighbours() const {
+  long unordered_neighbours(std::vector<meshtensor::queued_task> const& tasks) const {
     auto const queues = static_cast<std::size_t>(queues_);
-    std::vector<int> seen(tasks_.size() * queues, -1), last(queues, -1);  // by task and queue: the last task before it
+    std::vector<int> seen(tasks.size() * queues, -1), last(queues, -1);  // by task and queue: the last task before it
     long count = 0;
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
       int* const before = seen.data() + i * queues;
       auto const add = [&](int task) {
         if (task < 0) return;
-        auto const t = static_cast<std::size_t>(task), q = static_cast<std::size_t>(tasks_[t].queue);
+        auto const t = static_cast<std::size_t>(task), q = static_cast<std::size_t>(tasks[t].queue);
         for (std::size_t k = 0; k < queues; ++k) before[k] = std::max(before[k], seen[t * queues + k]);
         before[q] = std::max(before[q], task);
       };
-      auto const own = static_cast<std::size_t>(tasks_[i].queue);
+      auto const own = static_cast<std::size_t>(tasks[i].queue);
       add(last[own]);
-      for (int w : tasks_[i].waits) add(w);
+      for (int w : tasks[i].waits) add(w);
       last[own] = static_cast<int>(i);
-      if (i == 0 || tasks_[i - 1].queue == tasks_[i].queue) continue;
-      count += before[static_cast<std::size_t>(tasks_[i - 1].queue)] < static_cast<int>(i) - 1;
+      if (i == 0 || tasks[i - 1].queue == tasks[i].queue) continue;
+      count += before[static_cast<std::size_t>(tasks[i - 1].queue)] < static_cast<int>(i) - 1;
     }
     return count;
   }
@@ -251,12 +251,11 @@ class late_machine {
   }
 
   std::uint64_t state_;
-  int queues_, now_ = 0, waits_ = 0, task_ = 0;
+  int queues_, now_ = 0;
   std::byte *first_ = nullptr, *shadow_ = nullptr;
   std::map<std::size_t, std::size_t> blocks_;  // from the first address: bytes
   long host_blocks_ = 0;
   std::deque<given> pending_;
-  std::vector<meshtensor::queued_task> tasks_;
   std::map<int, int> events_;                // the last order before it
   std::map<int, std::vector<int>> awaited_;  // by queue: what its next order waits for
   std::string failure_;

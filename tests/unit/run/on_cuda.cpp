@@ -10,6 +10,7 @@
 #include "meshtensor/device/cuda/device.hpp"
 #include "meshtensor/inspect/profile.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/early_loops.hpp"
 #include "support/host_gpu.hpp"
 #include "support/programs.hpp"
 
@@ -154,6 +155,31 @@ TEST_CASE("a place that changes from step to step is recorded anew") {
     for (std::int64_t k = 0; k < 4; ++k) CHECK(got.data()[k] == wanted.data()[k]);
   }
   CHECK(here.gpu.replays == 0);
+}
+
+TEST_CASE("loops that may end early: iterations are captured when they have run once") {
+  mt::job const job = mt::job::in_lockstep();
+  auto const plain_steps = [](auto&, int) {};
+  auto const hold = [&]<class Program>(Program) {
+    auto const run = [&](auto device) {
+      return early_loops::all_steps<Program, early_loops::by_both, decltype(device)>(job, 2, 2, plain_steps);
+    };
+    auto const wanted = run(mt::reference_device{});
+    stand_in here;
+    auto const got = run(mt::cuda_device{});
+    REQUIRE(got.size() == wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-11);
+    CHECK(here.gpu.blocks() == 0);
+    CHECK(here.gpu.host_blocks() == 0);
+    return std::pair(here.gpu.recordings, here.gpu.replays);
+  };
+  auto const [recordings, replays] = hold(early_loops::one());
+  // Steps with 2, 0, 3, 1, 4, 4, 2, 4 and 0 iterations. The three parts around both loops are given order by order in
+  // the first step, each iteration, forwards and backwards, in the first step in which it runs.
+  CHECK(recordings == 3 + 2 * 4);
+  CHECK(replays == 3 * 8 + 2 * ((7 - 1) + (6 - 1) + (4 - 1) + (3 - 1)));
+  hold(early_loops::nested());
+  hold(early_loops::in_layers());
 }
 
 TEST_CASE("an operation that does not run there is refused with its line") {
