@@ -97,6 +97,15 @@ struct descends {
   }
 };
 
+/// Two operations read a sum over the processors.
+struct reads_twice {
+  constexpr void operator()(mt::scope auto s) const {
+    auto total = sum(s.input("x", mt::f32, rows, width), rows);
+    s.output("bent", tanh(total));
+    s.output("scaled", total * 0.5);
+  }
+};
+
 /// Two matrices in each layer whose gradients a composite of its own gives: not in their places in the stacks where a
 /// device takes composites apart.
 struct gives_gradients {
@@ -317,6 +326,12 @@ TEST_CASE(
   auto const low =
       mt::lower(traced<uses_one_of_two>, mt::name("uses_one_of_two"), mesh, data_parallel(), {}, capabilities);
   for (int i = 0; i < low->graph.node_count; ++i) CHECK(!mt::is_collective(low->graph.nodes[i].kind));
+}
+
+TEST_CASE("the first of two operations waits for the sum that both read") {
+  planned<reads_twice> s(data_parallel(), 2);
+  CHECK(mt::traffic_of(s.low->graph, s.plan()).all_reduces == 1);
+  s.check_steps();
 }
 
 TEST_CASE("one processor has nothing to send") {
