@@ -3,13 +3,15 @@
 #pragma once
 
 #include "property/fuzzer/places.hpp"
+#include "property/program_fuzzer.hpp"
 
 namespace property {
 
 /// Generates one graph.
 class graph_fuzzer : public fuzzer_places {
  public:
-  explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values) : fuzzer_places(seed, p) {
+  explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values, may_end_early loops = may_end_early::no)
+      : fuzzer_places(seed, p), loops_(loops) {
     for (char const* label : {"x", "y", "z"}) inputs_.push_back(g.input(label, f64, some_dims(1 + c_.below(3))));
     if (c_.one_in(2)) inputs_.push_back(g.input("kernel", f64, kernel_dims()));
     for (mt::value_id x : inputs_) know(x, 2, 0);
@@ -170,12 +172,20 @@ class graph_fuzzer : public fuzzer_places {
         sequences.add(mt::transpose(g.b, tamed(x.value), mt::led_by(over, dims(x.value))));
     if (carries.count + sequences.count == 0) return;
     if (hidden_.has(over)) return;
+    bool const ends_early = loops_ == may_end_early::yes && c_.one_in(2);
+    bool reversed = ends_early && c_.one_in(4);
+    mt::value_id runs = mt::no_id;  // how many iterations are known to run
+    if (ends_early) {
+      mt::value_id const some = mt::constant(g.b, c_.below(4) - 1, mt::dtype::i64);
+      runs = mt::add(g.b, some, mt::cast(g.b, is_small(any().value), mt::dtype::i64));
+    }
     std::vector<known> sums;
     int outputs = 0;
     mt::frame f{};
     mt::shape along{};
     inside(along.add(over), [&] {
       g.b.begin_frame(mt::region_kind::body, mt::no_id, over, c_.one_in(2));
+      mt::value_id const counted = ends_early ? g.b.add_carry(runs) : mt::value_id{mt::no_id};
       for (int i = 0; i < carries.count; ++i) pool_.push_back({g.b.add_carry(carries.at[i]), 2, 0});
       std::size_t const first = pool_.size() - static_cast<std::size_t>(carries.count);
       for (int i = 0; i < sequences.count; ++i) pool_.push_back({g.b.add_stacked(sequences.at[i]), 2, 0});
@@ -185,6 +195,10 @@ class graph_fuzzer : public fuzzer_places {
       }
       if (pool_.empty()) pool_.push_back({mt::constant(g.b, 1, f64), 1, 0});
       operations(2 + c_.below(4), depth + 1);
+      if (ends_early)
+        results.add(reversed || c_.one_in(3)
+                        ? counted
+                        : mt::add(g.b, counted, mt::cast(g.b, is_small(any().value), mt::dtype::i64)));
       for (int i = 0; i < carries.count; ++i) results.add(g.b.use(next_carry(first, i, dims(carries.at[i]))));
       if (c_.one_in(3))
         if (known const x = any(); !dims(x.value).has(over)) results.add(g.b.use(x.value)), sums.push_back(x);
@@ -194,21 +208,30 @@ class graph_fuzzer : public fuzzer_places {
       f = g.b.end_frame(results);
     });
     mt::id_list<> operands{};
+    if (ends_early) operands.add(runs);
     operands.add_all(carries), operands.add_all(f.stacked), operands.add_all(f.invariants);
     mt::node_id const n = g.b.add_node(mt::primitive::repeat, 0, operands);
-    mt::loop{over, carries.count, f.stacked.count, static_cast<int>(sums.size()), c_.one_in(4), false}.store(
-        g.b.m.nodes[n]);
+    if (!ends_early) reversed = c_.one_in(4);
+    mt::loop{over, carries.count + ends_early, f.stacked.count, static_cast<int>(sums.size()), reversed, ends_early}
+        .store(g.b.m.nodes[n]);
     own(n, f.region);
+    if (ends_early) g.b.add_result(n, mt::dtype::i64, mt::shape{});
     mt::id_list<> given{};
     for (int i = 0; i < carries.count; ++i) given.add(g.b.add_result(n, f64, dims(carries.at[i])));
     int const before = carries.count + static_cast<int>(sums.size());
     for (known const& x : sums) given.add(g.b.add_result(n, f64, dims(x)));
-    for (int i = 0; i < outputs; ++i) given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[before + i]))));
+    for (int i = 0; i < outputs; ++i)
+      given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[before + ends_early + i]))));
     for (int i = 0; i < given.count; ++i) {
       bool const is_sum = i >= carries.count && i < before;
       known const x = is_sum ? sums[static_cast<std::size_t>(i - carries.count)] : known{mt::no_id, 2, 0};
       know(given.at[i], x.bits + (is_sum ? 5 : 0), x.fraction);
     }
+  }
+  /// Whether a value's largest element is less than 1.
+  mt::value_id is_small(mt::value_id v) {
+    mt::value_id const largest = dims(v).count == 0 ? v : mt::reduce(g.b, mt::reduction::max, v, dims(v));
+    return mt::elementwise(g.b, mt::function::less, g.b.use(largest), mt::constant(g.b, 1, f64));
   }
   // Another value with the carry's dims, perhaps another carry; else the carry itself, perhaps changed a little.
   mt::value_id next_carry(std::size_t first, int i, mt::shape const& s) {
@@ -257,6 +280,7 @@ class graph_fuzzer : public fuzzer_places {
     }
   }
 
+  may_end_early loops_;
   std::vector<mt::value_id> inputs_;
   std::vector<mt::variable_id> state_;
 };

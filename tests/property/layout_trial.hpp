@@ -22,6 +22,7 @@ class whole_programs {
  public:
   /// A network that trains, with other programs on its parameters; or, one in four times, a graph of any operations.
   static whole_programs of(std::uint64_t seed);
+  /// The same, and branches and loops that may end early in them, too.
   static whole_programs of_loops_that_may_end_early(std::uint64_t seed);
   whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth);
 
