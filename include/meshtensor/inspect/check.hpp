@@ -97,8 +97,8 @@ check_result check(store& from, Given const&... given) {
   if constexpr (whole_program_device<typename program::device>) detail::refuse_tool("check_numerics and check");
   auto const traced = stored_module<program::stages::traced, program::stages::fingerprint>::load();
   return detail::compare_steps(
-      {*traced, entry_name<typename program::entry>(), program::layout::rules, counted_name<typename program::entry>(),
-       capabilities_of<typename program::device>.fuses},
+      {*traced, entry_name<typename program::entry>(), program::layout::sharding_rules,
+       counted_name<typename program::entry>(), capabilities_of<typename program::device>.fuses},
       from, [&](store& values, detail::use_of_step use) {
         program step(values, given...);
         detail::checked_session<typename program::running_device> here(step.running());

@@ -34,7 +34,8 @@ inline constexpr std::uint64_t fingerprint_of = fingerprint(traced<Programs>);
 template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Fingerprint>
 struct request_of {
   using programs = Programs;
-  static constexpr lowering_request value{entry_name<Entry>(), Mesh::shape, Layout::rules, capabilities_of<Device>};
+  static constexpr lowering_request value{entry_name<Entry>(), Mesh::shape, Layout::sharding_rules,
+                                          capabilities_of<Device>};
 };
 template <class Programs, class Entry, std::uint64_t Fingerprint>
 struct request_of<Programs, Entry, void, void, void, Fingerprint> {

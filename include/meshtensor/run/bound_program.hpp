@@ -45,7 +45,7 @@ class bound_program {
     if constexpr (!early) {
       pass_log log(is_root, entry_name<Entry>().text());
       lowering_ = lower(*stored_module<stages::traced, stages::fingerprint>::load(), entry_name<Entry>(), mesh,
-                        Layout::rules, extents, capabilities_of<Device>, &log);
+                        Layout::sharding_rules, extents, capabilities_of<Device>, &log);
     } else {
       graph_ = stored_module<stages::graph>::load();
       if (is_root) say_that_passes_have_run(entry_name<Entry>());

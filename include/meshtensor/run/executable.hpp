@@ -99,11 +99,16 @@ class executable_of {
       auto const compare = [&] {
         compared = true;
         constexpr name of_entry = entry_name<entry>(), of_device = type_name<device>();
-        start_record const mine{
-            graph(),         planned(),     mesh_,
-            layout::rules,   of_entry,      of_device,
-            values.seed(),   values.step(), text_of_counts(values, counted_name<entry>(), graph(), program_->entry()),
-            MESHTENSOR_BUILD};
+        start_record const mine{graph(),
+                                planned(),
+                                mesh_,
+                                layout::sharding_rules,
+                                of_entry,
+                                of_device,
+                                values.seed(),
+                                values.step(),
+                                text_of_counts(values, counted_name<entry>(), graph(), program_->entry()),
+                                MESHTENSOR_BUILD};
         values.runner().require_same(&mine, nullptr);
       };
       session_ = std::make_unique<session<running_device>>(values, graph(), planned(), mesh_, program_->entry(),
@@ -118,8 +123,8 @@ class executable_of {
     }
     static std::atomic<bool> warned = false;  // once for each type of executable
     if (!warned.exchange(true)) {
-      constexpr std::uint64_t unused = unused_rules(stages::traced, layout::rules);
-      detail::warn_unused(values.runner(), graph(), layout::rules, unused);
+      constexpr std::uint64_t unused = unused_rules(stages::traced, layout::sharding_rules);
+      detail::warn_unused(values.runner(), graph(), layout::sharding_rules, unused);
       detail::warn_idle(values.runner(), graph());
     }
     if constexpr (requires { device::advice(); }) {

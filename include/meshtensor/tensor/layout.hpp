@@ -108,17 +108,18 @@ struct in {
 /// change speed and memory, never results.
 template <class... Rules>
 struct layout {
-  static constexpr layout_rules rules = [] {
+  static constexpr layout_rules sharding_rules = [] {
     layout_rules r{};
     (Rules::add_to(r, name{}), ...);
     return r;
   }();
-  static_assert(is_valid<layout::rules>);
+  static_assert(is_valid<layout::sharding_rules>);
+  static constexpr layout_rules const& rules = sharding_rules;  // hidden in a layout that is itself called so
 };
 
 template <class L>
 concept layout_type = requires {
-  { L::rules } -> std::same_as<layout_rules const&>;
+  { L::sharding_rules } -> std::same_as<layout_rules const&>;
 };
 
 /// The placement of one tensor on the mesh: each axis shards one dim, holds the terms of a partial reduction, or

@@ -135,8 +135,8 @@ inline constexpr struct rule : dim<"rule"> {} rule;
 inline constexpr struct extent : axis<"extent", 2> {} extent;
 inline constexpr struct name : axis<"name"> {} name;
 struct workers : mesh<extent, name> {};
-struct cut : layout<shard<label, extent>, shard<rule, name>> {};
-static_assert(workers::shape.count == 2 && cut::rules.count == 2);
+struct rules : layout<shard<label, extent>, shard<rule, name>> {};
+static_assert(workers::shape.count == 2 && layout_type<rules> && rules::sharding_rules.count == 2);
 
 struct sums {
   constexpr void operator()(scope auto s) const {
