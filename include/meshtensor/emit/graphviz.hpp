@@ -94,7 +94,8 @@ class drawing : speller {
         return std::string(text_of(n)) + " " +
                (variable_of(n) < m_.variable_count ? path(m_.variables[variable_of(n)].path) : "?");
       case primitive::argument: return "argument " + std::to_string(place_of(n));
-      case primitive::repeat: return "repeat " + dim(loop::of(n).dim);
+      case primitive::repeat:
+        return "repeat " + dim(loop::of(n).dim) + (loop::of(n).ends_early ? ", or less often" : "");
       default: break;
     }
     if (declared(n.kind).fusion == fusion_role::number) return number(constant_attributes::of(n).number);

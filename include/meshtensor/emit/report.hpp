@@ -18,8 +18,11 @@ namespace detail {
 /// What a processor computes in a step, and how much more the busiest one does than the mean.
 inline std::string computation_text(module const& m, binding const& numbers, mesh_shape const& mesh, bool is_uneven) {
   computed const c = work_of(m, numbers);
-  std::string r = "\ncomputation: a processor does " + rounded(c.products + c.others) + "flop a step, " +
-                  rounded(c.products) + "flop of them in products\n";
+  run_counts const runs = run_counts_of(m, numbers);
+  bool is_limit = false;
+  for (int g = 0; g < m.region_count; ++g) is_limit = is_limit || (runs.of[g] != 0 && runs.at_most[g]);
+  std::string r = "\ncomputation: a processor does " + std::string(limit_text(is_limit)) +
+                  rounded(c.products + c.others) + "flop a step, " + rounded(c.products) + "flop of them in products\n";
   if (!is_uneven) return r;
   double all = 0;
   for (std::int64_t rank = 0; rank < mesh.size(); ++rank) {

@@ -24,7 +24,8 @@ struct predicted_step {
 namespace detail {
 
 /// Reads a list of instructions as the engine does, on a clock of its own, for the first processor of a mesh. A kernel
-/// takes the time of its operations or of its bytes, whichever is longer.
+/// takes the time of its operations or of its bytes, whichever is longer; a loop that may end early all its iterations,
+/// and so both branches of a cond.
 class step_clock {
  public:
   step_clock(module const& m, plan const& p, mesh_shape const& mesh, std::vector<link> links, rates best)

@@ -19,10 +19,11 @@ struct rates {
   double flops = 0, bytes = 0;
 };
 
-/// How often the nodes of each region run in one step: a loop multiplies by its trip count. A while loop counts as one
-/// iteration.
+/// How often the nodes of each region run in one step: a loop multiplies by its trip count, one that may end early by
+/// its limit. Both branches of a cond count, of which one runs.
 struct run_counts {
   std::int64_t of[max_regions];
+  bool at_most[max_regions];  // whether it may be less often
 };
 
 constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
@@ -30,9 +31,11 @@ constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
   for (int g = 0; g < m.region_count; ++g) r.of[g] = m.regions[g].kind == region_kind::entry ? 1 : 0;
   for (int i = m.node_count; i-- > 0;) {  // a region's nodes come before its owner
     node const& n = m.nodes[i];
+    bool const repeats = n.kind == primitive::repeat;
     for (int k = 0; k < n.regions.count; ++k) {
       if (n.kind == primitive::composite && k == 1) continue;  // its gradient region, if no gradient was taken
-      r.of[m.region_of(n, k)] = r.of[n.region] * (n.kind == primitive::repeat ? numbers.extent[loop::of(n).dim] : 1);
+      r.of[m.region_of(n, k)] = r.of[n.region] * (repeats ? numbers.extent[loop::of(n).dim] : 1);
+      r.at_most[m.region_of(n, k)] = r.at_most[n.region] || (repeats && loop::of(n).ends_early);
     }
   }
   return r;

@@ -11,6 +11,7 @@
 #include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/run/engine/by_transport.hpp"
 #include "support/layouts.hpp"
+#include "support/loops_that_end.hpp"
 #include "unit/run/two_layers.hpp"
 
 namespace mt = meshtensor;
@@ -157,6 +158,29 @@ TEST_CASE("the text") {
   by_batch.shard("batch", {"data"});
   auto const wasted = lowered(mesh_of(4, 2), by_batch, 24);
   CHECK(has(mt::report(wasted->graph, wasted->planned, mesh_of(4, 2)), "nothing is spread over the axis 'model'"));
+}
+
+TEST_CASE("of loops that may end early and of branches, amounts are limits") {
+  mt::mesh_shape const four = mesh_of(2, 2);
+  auto const rules = mt::layout_rules{}.shard("batch", {"data"}).shard("model", {"model"});
+  auto const text_of = [&]<class Program>(Program) {
+    auto const program = mt::on_heap([] { return mt::trace<mt::precision<Program, mt::f32>>(); });
+    auto const l = mt::lower(*program, mt::entry_name<Program>(), four, rules, {});
+    return mt::report(l->graph, l->planned, four);
+  };
+  std::string text = text_of(loops_that_end::layers_until<1'000, 6>{});
+  CAPTURE(text);
+  CHECK(has(text,
+            "dims     batch = 24, model = 12, inner = 24\n"
+            "         while_loop/3 = 6: at most, the iterations of a loop, loops_that_end.hpp:"));
+  CHECK(has(text, "\ncommunication: a processor receives at most "));
+  CHECK(has(text, " kB in at most "));
+  CHECK(has(text, "over data, model     at most x6  loops_that_end.hpp:"));  // the condition, in the loop and before it
+  CHECK(has(text, "over data, model                 loops_that_end.hpp:"));
+  CHECK(has(text, "\ncomputation: a processor does at most "));
+  text = text_of(loops_that_end::branch<true>{});
+  CHECK(has(text, "         cond/3 = 1: at most, how often one of the branches runs, loops_that_end.hpp:"));
+  CHECK(has(text, "  at most once  loops_that_end.hpp:"));
 }
 
 TEST_CASE("what unequal parts cost") {

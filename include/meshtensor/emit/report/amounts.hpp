@@ -25,8 +25,13 @@ inline std::string quantity(std::int64_t n, char const* of) {
 }
 /// A cell of a table whose column is aligned on the right, for it begins with a space.
 inline std::string right_aligned(std::string const& s) { return " " + s; }
-/// ` x3`; nothing for 1.
-inline std::string times_text(std::int64_t n) { return n == 1 ? "" : " x" + std::to_string(n); }
+/// ` x3`, ` at most x3`; for 1 nothing, or ` at most once`.
+inline std::string times_text(std::int64_t n, bool at_most = false) {
+  std::string const limit = at_most ? " at most" : "";
+  return n == 1 ? limit + (at_most ? " once" : "") : limit + " x" + std::to_string(n);
+}
+/// Before an amount that may be less.
+inline char const* limit_text(bool at_most) { return at_most ? "at most " : ""; }
 
 /// The indices of lines: those with most bytes first, equal ones in their order.
 template <class Lines>

@@ -61,6 +61,11 @@ class dims_of_report : speller {
       } else if (row.kind == dim_row::cover) {
         made += "         " + extent + ": at most, of " + dim(row.first) + ", what windows reach from a part of " +
                 dim(row.second) + "\n";
+      } else if (node const* const ends = loop_that_ends(d); ends != nullptr) {
+        bool const is_branch = m_.regions[m_.region_of(*ends, 0)].kind == region_kind::branch;
+        made += "         " + extent + ": at most, " +
+                (is_branch ? "how often one of the branches runs, " : "the iterations of a loop, ") + origin(*ends) +
+                "\n";
       } else if (written_dim(m_, d) != d) {
         made += "         " + extent + ": a second name of " + dim(row.first) + "\n";
       } else {
@@ -69,6 +74,13 @@ class dims_of_report : speller {
       }
     }
     text_ += "\n" + made;
+  }
+  /// The first of the loops that may end early whose iterations a dim counts, if there is one.
+  node const* loop_that_ends(int d) const {
+    for (int i = 0; i < m_.node_count; ++i)
+      if (m_.nodes[i].kind == primitive::repeat)
+        if (loop const l = loop::of(m_.nodes[i]); l.ends_early && l.dim == d) return &m_.nodes[i];
+    return nullptr;
   }
   void idle_axes() {
     for (int a = 0; a < m_.axis_count; ++a)

@@ -20,6 +20,7 @@ class exchanges_of_report : speller {
   std::string text() const {
     std::vector<line_of_exchange> lines;
     run_counts const runs = run_counts_of(m_, p_.numbers);
+    bool is_limit = false;  // of a loop that may end early, or a branch
     for (int i = 0; i < m_.node_count; ++i) {
       node const& n = m_.nodes[i];
       if (!is_collective(n.kind) || runs.of[n.region] == 0) continue;
@@ -28,23 +29,30 @@ class exchanges_of_report : speller {
       std::string kind = text_of(n.kind);
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
         kind += std::string(" ") + text_of(static_cast<reduction>(n.function));
-      line_of_exchange const one{kind, axes(axes_of_collective(n)), origin(n), runs.of[n.region],
-                                 bytes_in_step(m_, p_.numbers, n, runs.of[n.region])};
+      line_of_exchange const one{kind,
+                                 axes(axes_of_collective(n)),
+                                 origin(n),
+                                 runs.of[n.region],
+                                 bytes_in_step(m_, p_.numbers, n, runs.of[n.region]),
+                                 runs.at_most[n.region]};
+      is_limit = is_limit || one.at_most;
       auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
-        return l.kind == one.kind && l.over == one.over && l.where == one.where;
+        return l.kind == one.kind && l.over == one.over && l.where == one.where && l.at_most == one.at_most;
       });
       if (same == lines.end()) lines.push_back(one);
       else same->runs += one.runs, same->bytes += one.bytes;
     }
     exchanged const all = traffic_of(m_, p_);
-    std::string r = "\ncommunication: a processor receives " + bytes_text(all.bytes) + " in " +
-                    std::to_string(all.collectives()) + " collectives a step";
+    std::string r = "\ncommunication: a processor receives " + std::string(limit_text(is_limit)) +
+                    bytes_text(all.bytes) + " in " + limit_text(is_limit) + std::to_string(all.collectives()) +
+                    " collectives a step";
     if (all.exchanges != all.collectives()) r += ", small ones together: " + std::to_string(all.exchanges);
     r += "\n";
     table t;
     for (auto const& [_, place] : largest_first(lines)) {
       line_of_exchange const& l = lines[place];
-      t.add({right_aligned(bytes_text(l.bytes)), l.kind, "over " + l.over, right_aligned(times_text(l.runs)), l.where});
+      t.add({right_aligned(bytes_text(l.bytes)), l.kind, "over " + l.over, right_aligned(times_text(l.runs, l.at_most)),
+             l.where});
     }
     return r + t.text();
   }
@@ -53,6 +61,7 @@ class exchanges_of_report : speller {
   struct line_of_exchange {
     std::string kind, over, where;
     std::int64_t runs, bytes;
+    bool at_most;
   };
 
   plan const& p_;
