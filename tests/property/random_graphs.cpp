@@ -76,11 +76,12 @@ double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
 TEST_CASE("graphs made at random") { at_least(17000, try_graphs(purpose::values, 1, 1500)); }
 TEST_CASE("gradients of graphs made at random") { at_least(8800, try_graphs(purpose::gradients, 1000001, 750)); }
 
-// Loops within loops, composites within loops: the derivative along one direction, against a central difference.
-TEST_CASE("gradients are derivatives") {
+namespace {
+/// The derivative along one direction, against a central difference.
+int try_derivatives(std::uint64_t first, int count, may_end_early loops) {
   int alive = 0, tried = 0, off = 0;
-  each_seed(2000001, 3000, [&](std::uint64_t seed) {
-    graph_fuzzer const a(seed, purpose::derivatives);
+  each_seed(first, count, [&](std::uint64_t seed) {
+    graph_fuzzer const a(seed, purpose::derivatives, loops);
     rng of_extents{seed};
     subject s(a.g.module(), "main", extents_of(a.g.module(), 2, of_extents));
     s.fill(fill_kind::reals, rng{seed}, -2, 2, 2);
@@ -110,7 +111,14 @@ TEST_CASE("gradients are derivatives") {
   });
   MESSAGE(alive << " of " << tried << " gradients are not zero");
   CHECK(off == 0);
-  at_least(3000, tried);
+  return tried;
+}
+}  // namespace
+
+// Loops within loops, composites within loops.
+TEST_CASE("gradients are derivatives") { at_least(3000, try_derivatives(2000001, 3000, may_end_early::no)); }
+TEST_CASE("gradients of loops that may end early are derivatives") {
+  at_least(1500, try_derivatives(4000001, 1500, may_end_early::yes));
 }
 
 TEST_CASE("every operation is among them, in every direction") {
