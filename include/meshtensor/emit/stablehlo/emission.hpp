@@ -74,6 +74,8 @@ class emission {
       values_[v] = written(off->second, m.values[v]);
     return values_[v];
   }
+  /// Whether a value has been written.
+  bool has(value_id v) const { return !values_[v].name.empty(); }
   value const& operand(node const& n, int i = 0) { return at(m.operand(n, i)); }
   shape const& dims(node const& n, int i = 0) const { return m.operand_value(n, i).dims; }
   shape const& result_dims(node const& n) const { return m.result_value(n).dims; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/linear_writer.hpp"
+#include "meshtensor/emit/stablehlo/variance.hpp"
 #include "meshtensor/graph/locate.hpp"
 
 namespace meshtensor::hlo {
@@ -59,7 +60,7 @@ class linear_nodes {
   linear_form form(int i) {
     if (linear_form const* f = known(i)) return *f;
     linear_form f;
-    f.terms.push_back({e_.laid(n_, i), {}, {}, false, is_widened(i)});
+    f.terms.push_back({.whole = e_.laid(n_, i), .is_narrow = is_widened(i)});
     return f;
   }
   linear_form const* known(int i) const {
@@ -94,7 +95,7 @@ class linear_nodes {
   }
   bool whole_alone(int whole, int by) {
     linear_form f;
-    f.terms.push_back({e_.laid(n_, whole), {}, small(by), false, false});
+    f.terms.push_back({.whole = e_.laid(n_, whole), .factor = small(by)});
     return put_off(std::move(f));
   }
   /// All dims times a product of all dims and some, which is summed along the others.
@@ -108,7 +109,7 @@ class linear_nodes {
     small_value const factor = *x.factor;
     value const product = binary(e_.w, "multiply", {e_.laid(n_, 1 - i), centred(x)});
     linear_form r;
-    r.terms.push_back({product, {}, factor, false, false});
+    r.terms.push_back({.whole = product, .factor = factor});
     return put_off(std::move(r));
   }
   bool adds() {
@@ -118,7 +119,7 @@ class linear_nodes {
       if (f == nullptr && !minus) return false;
       if (f == nullptr) {
         linear_form r = form(0);
-        r.terms[0].centre = small(1);
+        r.terms[0].centre = small(1), r.terms[0].variance = moments_of_bf16(e_, n_).variance_about(e_.m.operand(n_, 1));
         return put_off(std::move(r));
       }
       if (f->rest && !small_.are_small(f->rest->dims, e_.dims(n_, 1))) return false;

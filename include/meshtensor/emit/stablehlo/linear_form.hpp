@@ -18,9 +18,10 @@ struct small_value {
 /// (whole - centre) * factor, or less that.
 struct linear_term {
   value whole;
-  std::optional<small_value> centre, factor;
+  std::optional<small_value> centre{}, factor{};
   bool is_subtracted = false;
   bool is_narrow = false;  // `whole` is a bf16 made wider, so the digits that its centre would save are none of its own
+  value_id variance{no_id};  // of `whole` about its centre, in f64, if the program has it
 };
 
 /// The sum of the terms, the first of which is not subtracted, plus or minus `rest`.

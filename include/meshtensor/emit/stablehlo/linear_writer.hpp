@@ -21,6 +21,16 @@ class small_values {
     value const a = e_.laid(x.what, x.dims, dims, of_dims), b = e_.laid(y.what, y.dims, dims, of_dims);
     return {hlo::binary(e_.w, name, {a, b}), dims};
   }
+  /// The factor of (x - centre), or 0 where all x are the centre: what is lost where the centre is multiplied apart is
+  /// most there. The variance of a bf16 that is not constant is 2⁻¹⁶ centre² at least, over the number of elements.
+  small_value without_constants(small_value const& factor, small_value const& centre, value_id variance) {
+    if (variance == id{no_id} || !e_.has(variance)) return factor;
+    std::string const& element = centre.what.type.element;
+    small_value const spread_of_x{convert(e_.w, e_.at(variance), element), e_.m.values[variance].dims};
+    small_value const share = binary("divide", binary("divide", spread_of_x, centre), centre);
+    value const differs = compare(e_.w, "GT", {share.what, like(e_.w, share.what, 0x1p-42)});
+    return binary("multiply", factor, {convert(e_.w, differs, element), share.dims});
+  }
   value broadcast(small_value const& x) { return e_.laid(x.what, x.dims, whole_.dims, shape_); }
 
  private:
@@ -55,6 +65,7 @@ inline void join_centres(small_values& small, linear_form& f) {
   if (narrow < (f.rest ? 1 : 2)) return;
   for (linear_term& t : f.terms) {
     if (!joins(f, t, small)) continue;
+    if (t.factor) t.factor = small.without_constants(*t.factor, *t.centre, t.variance);
     add_rest(small, f, t.factor ? small.binary("multiply", *t.centre, *t.factor) : *t.centre, !t.is_subtracted);
     t.centre.reset();
   }
