@@ -162,7 +162,8 @@ class trace_scope {
   }
 
   /// Makes a tensor visible from outside, in loops too: each step returns it under its path and this name,
-  /// `layers/hidden`; from a loop it returns all iterations, stacked along the loop's dim.
+  /// `layers/hidden`; from a loop it returns all iterations, stacked along the loop's dim, with zeros for those that a
+  /// `while_loop` does not run.
   /// `step.watched("layers/hidden")` is the whole tensor, whatever its layout; `mt::print(job, "{}",
   /// mt::watched(step))` summarizes its numbers. Costs the memory of an output. In an eager scope `get` returns it.
   ///

@@ -12,6 +12,7 @@
 
 #include "meshtensor/device/default.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/loops_that_end.hpp"
 
 namespace mt = meshtensor;
 using mt::to;
@@ -126,6 +127,25 @@ TEST_CASE("nothing is wrong: several meshes, layouts and devices") {
       look.operator()<spread, mt::default_device>(parts);
     }
   }
+}
+
+namespace {
+struct by_rows_and_columns : mt::layout<mt::shard<programs::batch, data>, mt::shard<programs::model, model>> {};
+}  // namespace
+
+TEST_CASE("nothing is wrong in loops that end early and in branches") {
+  std::vector<float> x(24 * 6 * 12);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 19) / 10 - 0.9f;
+  auto const look = [&]<class Program>(Program, std::size_t places) {
+    std::vector<float> const fed(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(24 * 12 * places));
+    auto const r = mt::check<Program, mesh, by_rows_and_columns, mt::default_device>(data(2), mt::feed<"x">(fed));
+    INFO(text_of(r));
+    CHECK(r.agrees());
+    CHECK(r.compared > 50);
+  };
+  look(loops_that_end::within_a_scan{}, 6);
+  look(loops_that_end::branches_within{}, 1);
+  look(loops_that_end::branch<false>{}, 1);
 }
 
 TEST_CASE("a store is looked at as it is, and stays so") {

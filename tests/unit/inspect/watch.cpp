@@ -56,6 +56,24 @@ struct train {
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
   }
 };
+/// As long as the square sum is less than 40; in each second iteration by a branch.
+struct grow {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, batch, width);
+    auto const [count, y] = while_loop(
+        s / "grow", mt::at_most(9), [](auto, auto h) { return sum(h * h) < 40; },
+        [](mt::scope auto r, auto h) {
+          auto const wide = h * 1.5 + 0.25;
+          r.watch("wide", wide);
+          r.watch_gradient("wide by the loss", wide);
+          return cond(r / "either", sum(wide) > 0, [&](auto) { return wide; }, [&](auto) { return wide * -1; });
+        },
+        x);
+    auto const loss = mean(y * y);
+    s.output("count", count);
+    s.output("dx", gradient(loss, x));
+  }
+};
 std::vector<double> some_x() {
   std::vector<double> x(4 * 4);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 7 % 19) / 10 - 0.9;
@@ -82,6 +100,35 @@ void run(mt::eager<mt::dtype::f64>& reference, mt::store& first, int processors)
 }
 
 }  // namespace
+
+TEST_CASE("of iterations of a loop that ends early that do not run, zeros are seen") {
+  auto const job = mt::job::in_lockstep();
+  mt::store none(job);
+  mt::eager<mt::dtype::f64> at_once(none, batch(4));
+  at_once.run(grow{}, mt::feed<"x">(some_x()));
+  auto const see = [&](auto layout, auto device, int processors) {
+    mt::store weights(job);
+    mt::executable<grow, mesh, decltype(layout), decltype(device)> step(weights, batch(4), data(processors / 2));
+    auto const count = step(mt::feed<"x">(some_x())).template get<"count">();
+    REQUIRE(count == 3);
+    auto const seen = step.watched("grow/wide"), by_loss = step.watched("grow/wide by the loss");
+    CHECK(mt::detail::text_of(seen.dims()) == "[while_loop/2=9, batch=4, width=4]");
+    CHECK(at_once.get<double>("grow/wide") == seen);
+    std::vector<double> h = some_x();
+    for (std::int64_t i = 0; i < 9; ++i)
+      for (std::size_t k = 0; k < 16; ++k) {
+        std::int64_t const at = 16 * i + static_cast<std::int64_t>(k);
+        h[k] = h[k] * 1.5 + 0.25;
+        CHECK(seen.data()[at] == doctest::Approx(i < 3 ? h[k] : 0));
+        CHECK((by_loss.data()[at] != 0) == (i < 3));
+      }
+  };
+  for (int processors : {2, 8}) {
+    see(whole{}, mt::reference_device{}, processors);
+    see(spread{}, mt::reference_device{}, processors);
+    see(other{}, mt::default_device{}, processors);
+  }
+}
 
 TEST_CASE("on every layout what an eager scope sees") {
   auto const job = mt::job::in_lockstep();

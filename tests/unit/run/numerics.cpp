@@ -12,6 +12,7 @@
 
 #include "meshtensor/device/default.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/folder.hpp"
 
 namespace mt = meshtensor;
 using mt::to;
@@ -115,6 +116,34 @@ void every_case() {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr int line_of_sinking = __LINE__ + 7;
+/// The logarithm of what is less in each iteration.
+struct sinking {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, width);
+    auto const [count, y, last] = while_loop(
+        s / "sink", mt::at_most(6), [](auto, auto h, auto) { return max(h) > -9; },
+        [](auto, auto h, auto) { return std::tuple(h - 1, log(h + 0.5)); }, x, x);
+    s.output("last", last);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("in an iteration of a loop that ends early") {
+  auto const job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<sinking, mesh, layout> step(weights, batch(4), data(2));
+  step.check_numerics();
+  std::vector<float> const x(16, 1.0f);
+  CHECK(meshtensor_test::sentence([&] { step(mt::feed<"x">(x)); }) ==
+        "meshtensor R32: log in sink (numerics.cpp:" + std::to_string(line_of_sinking) +
+            ") gives f32[batch/data, width]: 8 of 8 elements are not finite, the first is nan, at batch=0, width=0 on "
+            "processor 0 in step 0, iteration 2: what it is made from is finite");
+}
 
 TEST_CASE("on the reference device") { every_case<mt::reference_device>(); }
 TEST_CASE("where nodes are one kernel") { every_case<mt::default_device>(); }
