@@ -35,6 +35,8 @@ std::vector<listed> const& catalogue() {
       entry<trading>("trading"),
       entry<nested>("nested"),
       entry<composites>("composites"),
+      entry<settled>("settled"),
+      entry<decided>("decided"),
       entry<classifier>("classifier"),
       entry<attending>("attending"),
       entry<choosing>("choosing"),

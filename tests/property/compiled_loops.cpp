@@ -9,5 +9,6 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::recurrent>("recurrent");
   compiled::check<programs::trading>("trading");
   compiled::check<programs::composites>("composites");
-  property::at_least(12, compiled::twins);
+  compiled::check<programs::decided>("decided");
+  property::at_least(15, compiled::twins);
 }

@@ -87,7 +87,7 @@ void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mes
 
 void try_graph(std::uint64_t seed, purpose what, counts& seen) {
   static auto const meshes = meshtensor_test::meshes();
-  graph_fuzzer const a(seed, what);
+  graph_fuzzer const a(seed, what, loops_of(seed));
   rng c{seed + 1};
   auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
   auto const extents = extents_of(a.g.module(), mesh.size(), c);

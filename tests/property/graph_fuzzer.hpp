@@ -285,6 +285,9 @@ class graph_fuzzer : public fuzzer_places {
   std::vector<mt::variable_id> state_;
 };
 
+/// Whether loops of a seed's graph may end early: one in three.
+inline may_end_early loops_of(std::uint64_t seed) { return seed % 3 == 0 ? may_end_early::yes : may_end_early::no; }
+
 /// The dims that a layout may name: those of its values, but not the library's own.
 inline std::vector<mt::name> dims_for_layouts(mt::module const& m) {
   bool used[mt::max_dims] = {};

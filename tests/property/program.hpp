@@ -10,14 +10,14 @@
 
 namespace property {
 
-/// The dims of a program's values.
+/// The dims of a program's values, but for the iterations of loops that may end early, which layouts do not name.
 inline std::vector<mt::name> dims_in_use(mt::module const& m) {
   bool used[mt::max_dims] = {};
   for (int v = 0; v < m.value_count; ++v)
     for (int i = 0; i < m.values[v].dims.count; ++i) used[m.values[v].dims.at[i]] = true;
   std::vector<mt::name> all;
   for (int d = 0; d < m.dim_count; ++d)
-    if (used[d]) all.push_back(m.dim_name(d));
+    if (used[d] && m.dim_name(d).text().find('/') == std::string::npos) all.push_back(m.dim_name(d));
   return all;
 }
 

@@ -46,7 +46,7 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
   tally t;
   variety seen;
   each_seed(first, count, [&](std::uint64_t seed) {
-    graph_fuzzer const a(seed, what);
+    graph_fuzzer const a(seed, what, loops_of(seed));
     rng c{seed + 1};
     auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
     subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size(), c));

@@ -99,9 +99,10 @@ struct second_order {
 /// Checks the gradients of `bend` along one direction of each input and parameter, but for `apart`, against central
 /// differences.
 inline void check_differences(char const* what, second_order const& program, mt::name const& entry,
-                              std::string const& suffix = "", double tolerance = 1e-6, std::string_view apart = {}) {
+                              std::string const& suffix = "", double tolerance = 1e-6, std::string_view apart = {},
+                              std::vector<mt::dim_extent> const& extents = {}) {
   INFO(std::string(what) << suffix);
-  subject s(*program.graph, entry, {});
+  subject s(*program.graph, entry, extents);
   s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
   mt::blocks inputs = s.inputs, variables;
   for (int i = 0; i < s.graph().variable_count; ++i) {

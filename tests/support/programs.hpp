@@ -326,6 +326,70 @@ struct nested {
   }
 };
 
+/// A recurrent cell until its state settles, and for each word of a sequence a loop until a norm is great enough.
+struct settled {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto gain = s.parameter("gain", inner, mt::constant(0.8));
+    auto [count, h, last_change] = while_loop(
+        s / "cell", mt::at_most(9), [](auto, auto, auto const& change) { return change > 1e-4; },
+        [&](auto r, auto const& state, auto) {
+          auto w = r.parameter("w", model, inner, mt::normal(0.3));
+          auto next = tanh(einsum(mean(x, length), w, to(batch, inner)) + state * gain * 0.5);
+          return std::tuple(next, mean((next - state) * (next - state)));
+        },
+        full(s, 0, s.real(), to(batch, inner)), full(s, 1, s.real()));
+    auto start = einsum(h, s.parameter("back", inner, model, mt::normal(0.3)), to(batch, model));
+    auto [last, ys] = scan(s / "along", length, start, x, [&](mt::scope auto r, auto g, auto now) {
+      auto [times, grown] = while_loop(
+          r / "grow", mt::at_most(5), [&](auto, auto const& f) { return mean(f * f) < 0.9 + 6 * mean(now); },
+          [&](auto, auto const& f) { return f * 1.25 + tanh(now + f) * 0.25; }, g);
+      return std::tuple(grown * 0.5, std::tuple(grown, times));
+    });
+    auto [all, times] = ys;
+    auto loss = weighed(all) + weighed(last);
+    s.output("count", count);
+    s.output("times", times);
+    s.output("y", all);
+    s.output("dx", gradient(loss, x));
+    mt::momentum{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// Branches: with parameters of each layer, in a loop that ends early, and one that a count chooses.
+struct decided {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto deep = repeat(s / "layers", layers, x, [](mt::scope auto r, auto h) {
+      auto w = r.parameter("w", model, inner, mt::normal(0.3));
+      auto u = r.parameter("u", model, mt::normal(0.5));
+      return cond(
+          r / "which", sum(h * u) > 0,
+          [&](auto) { return h + einsum(tanh(einsum(h, w, to(batch, inner))), w, to(batch, model)) * 0.5; },
+          [&](auto) { return h * 0.75 - u * mean(h, batch); });
+    });
+    auto [count, y] = while_loop(
+        s / "grow", mt::at_most(6), [](auto, auto const& h) { return mean(h * h) < 3; },
+        [&](auto r, auto const& h) {
+          auto [next, unused] = cond(
+              r / "sign", max(h) > 2.5,
+              [&](auto q) { return std::tuple(h * q.parameter("turn", model, mt::constant(-1.125)), max(h)); },
+              [&](auto) { return std::tuple(h * 1.25 + softmax(h, model), min(h)); });
+          return next;
+        },
+        deep);
+    auto odd = cond(
+        s / "odd", count % 2 == 1, [last = y](auto) { return mt::cast<mt::dtype::i32>(last * 8); },
+        [&](auto) { return mt::iota(s, batch, mt::i32) + mt::cast<mt::dtype::i32>(x * 8); });
+    auto loss = weighed(y * x);
+    s.output("count", count);
+    s.output("odd", odd);
+    s.output("y", y);
+    s.output("dx", gradient(loss, x));
+    mt::adam{.learning_rate = 0.01}.minimize(s / "optimizer", loss);
+  }
+};
+
 /// User-defined composites: one returns its operands in another order, one has a gradient that differs from its body's;
 /// in a loop and outside.
 struct composites {
