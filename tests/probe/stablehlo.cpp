@@ -256,7 +256,9 @@ TEST_CASE("loops that end early and branches are emitted, with their gradients")
   emit_early_ends<layers_until<1'000, 9>, mt::f64>("while_some", 3);
   emit_early_ends<layers_until<-1, 9>, mt::f64>("while_none", 0);
   emit_early_ends<layers_until<1'000'000'000, 6>, mt::f64>("while_all", 6);
+  emit_early_ends<layers_until<1'000, 8, 2>, mt::f64>("while_recomputed", 3);
   emit_early_ends<within_a_scan, mt::f64>("while_in_scan");
+  emit_early_ends<within_a_scan_of<2>, mt::f64>("while_in_scan_recomputed");
   emit_early_ends<branch<true>, mt::f64>("cond_first");
   emit_early_ends<branch<false>, mt::f64>("cond_second");
   emit_early_ends<branches_within, mt::f64>("cond_in_while", 5);

@@ -11,6 +11,12 @@ namespace mt = meshtensor;
 using mt::to;
 using programs::batch, programs::length, programs::model, programs::inner;
 
+/// A limit; `Together`: how many iterations the gradient recomputes at a time, 0: none.
+template <int Together>
+constexpr mt::at_most limited(int most) {
+  return Together == 0 ? mt::at_most(most) : mt::at_most(most).recomputing(Together);
+}
+
 /// What comes of a result: its loss, that loss's gradient by x, and the gradient of the gradient's square.
 constexpr void observe(auto s, auto const& y, auto const& x) {
   auto const loss = programs::weighed(y);
@@ -22,14 +28,14 @@ constexpr void observe(auto s, auto const& y, auto const& x) {
 }
 
 /// Two layers, as long as the square sum of what they give is less than `Until`, at most `Most` times.
-template <int Until, int Most>
+template <int Until, int Most, int Together = 0>
 struct layers_until {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", s.real(), batch, model);
     auto const up = s.parameter("up", model, inner);
     auto const down = s.parameter("down", inner, model);
     auto const [count, y] = while_loop(
-        s / "layers", mt::at_most(Most), [&](auto, auto h) { return sum(h * h) < Until; },
+        s / "layers", limited<Together>(Most), [&](auto, auto h) { return sum(h * h) < Until; },
         [&](auto, auto h) {
           auto const wide = tanh(einsum(h, up, to(batch, inner)));
           return h * 1.25 + einsum(wide, down, to(batch, model)) + mean(h, batch) * 0.5;
@@ -43,7 +49,8 @@ struct layers_until {
 
 /// A loop within a scan, with as many iterations as the place in the sequence says, none at first; with random numbers
 /// and an average that is a state.
-struct within_a_scan {
+template <int Together = 0>
+struct within_a_scan_of {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", s.real(), batch, length, model);
     auto const w = s.parameter("w", model, mt::normal(0.5));
@@ -52,7 +59,7 @@ struct within_a_scan {
     auto const [last, all] =
         scan(s / "outer", length, std::tuple(zero, sum(x, length)), x, [&](auto r, auto place, auto h, auto xt) {
           auto const [count, k, g] = while_loop(
-              r / "inner", mt::at_most(4), [&](auto, auto i, auto) { return i < place % 4; },
+              r / "inner", limited<Together>(4), [&](auto, auto i, auto) { return i < place % 4; },
               [&](auto q, auto i, auto v) {
                 auto const noise = uniform(q / "noise", s.real(), to(batch, model));
                 q.update(seen, seen * 0.5 + mean(v, batch));
@@ -66,6 +73,8 @@ struct within_a_scan {
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", programs::weighed(std::get<1>(last)));
   }
 };
+
+using within_a_scan = within_a_scan_of<>;
 
 /// A branch, of which `Holds` says whether the first one runs, with a loop within that, a product over a sharded dim,
 /// and random numbers.
