@@ -74,8 +74,8 @@ struct nested {
   }
 };
 
-/// In each of three layers a loop of its own, with a loop in it that does not end early; each layer runs one iteration
-/// less than the one before.
+/// In each of three layers a loop of its own, with random numbers and a loop in it that does not end early; each layer
+/// runs one iteration less than the one before.
 struct in_layers {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", s.real(), batch, inner);
@@ -86,7 +86,7 @@ struct in_layers {
           r / "grow", mt::at_most(limit), [&](auto, auto k, auto) { return k < left; },
           [&](auto q, auto k, auto g) {
             auto const y = repeat(q / "twice", twice, g, [&](auto, auto f) { return sin(one::sum_over(f, w)); });
-            return std::tuple(k + 1, y + x);
+            return std::tuple(k + 1, mt::nn::dropout(q / "dropout", y + x, 0.2));
           },
           left * 0, h);
       return std::tuple(left - 1, z * 0.5 + h);

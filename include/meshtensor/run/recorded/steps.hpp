@@ -159,14 +159,14 @@ class engine<Device> {
   template <class Body>
   void each_that_runs(instruction const& i, Body const& body) {
     each_known_iteration(
-        orders_->ranks(), i.trips, i.reversed, [&](std::int64_t index) { return index < known_->of(i.node); }, body);
+        orders_->ranks(), i.trips, i.reversed, [&](std::int64_t index) { return index < known_->number(); }, body);
   }
 
   void record_loop(recorded_tasks<Device>& tasks, std::size_t at) {
     auto const loop = std::make_shared<recorded_loop<Device>>();
     loop->at = at, loop->around = orders_->ranks()[0].context, loop->bound = orders_->bound();
     if (remote_) loop->pending = remote_->pending();
-    known_->record(tasks, list_[at].node, known_on_device(list_[at]));
+    known_->record(tasks, known_on_device(list_[at]));
     tasks.cut(true, [this, loop] { play_loop(*loop); });
   }
   /// The machine has done what comes before the loop, and afterwards the loop.
@@ -197,7 +197,7 @@ class engine<Device> {
     orders_->bind(loop.bound);
     if (remote_) remote_->begin_recording(loop.pending);
     walk_into(tasks).body(loop.at + 1);
-    if (!i.reversed) known_->record(tasks, i.node, known_on_device(i));
+    if (!i.reversed) known_->record(tasks, known_on_device(i));
     finish(tasks);
   }
 
@@ -212,7 +212,7 @@ class engine<Device> {
   bool may_capture(bool stays) {
     if constexpr (requires { program_.has_remote_groups(); })
       if (program_.has_remote_groups()) {
-        bool fits = stays && !known_->any(), is_kept = fits;
+        bool fits = stays && !known_->are_asked_for(), is_kept = fits;
         for (auto& part : tasks_.parts()) {
           fits = fits && can_capture(part);
           is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
@@ -284,7 +284,7 @@ class engine<Device> {
   }
   void play_loop_now(std::size_t at) {
     instruction const& i = list_[at];
-    auto const read = [&] { play_now(), known_->read(i.node, known_on_device(i)); };
+    auto const read = [&] { play_now(), known_->read(known_on_device(i)); };
     read();
     each_that_runs(i, [&] {
       walk_into(tasks_).body(at + 1);
