@@ -82,7 +82,7 @@ course train(mt::job const& job, mt::module const& traced, spread const& how, De
   mt::store values(job, 5);
   mt::session<Device> run(values, low->graph, low->planned, how.mesh, low->entry, device);
   meshtensor_test::rng c{17};
-  std::vector<std::int32_t> text(batch.rule.value * length.rule.value), next(text.size());
+  std::vector<std::int32_t> text(batch.dim_rule.value * length.dim_rule.value), next(text.size());
   course all;
   for (int i = 0; i < low->graph.node_count; ++i) {
     mt::node const& n = low->graph.nodes[i];

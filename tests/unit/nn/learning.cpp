@@ -79,7 +79,7 @@ void check_moved(mt::blocks const& before, mt::blocks const& after, std::string 
 trial::program to_remember() {
   auto p = pupil<mt::precision<reminder, mt::dtype::f64>>(-1, 1);
   auto const &x = p.inputs.at("x"), &first = p.inputs.at("first");
-  std::int64_t const one = model.rule.value, row = length.rule.value * one;
+  std::int64_t const one = model.dim_rule.value, row = length.dim_rule.value * one;
   for (std::int64_t i = 0; i < first.size(); ++i) p.inputs.at("first").set(i, x.number_at(i / one * row + i % one));
   return p;
 }
