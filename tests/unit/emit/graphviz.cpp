@@ -85,6 +85,14 @@ TEST_CASE("communication is coloured, edges have dims and layouts") {
   CHECK(mt::graphviz(*q).find("fillcolor=orange") != std::string::npos);
 }
 
+TEST_CASE("a loop that may end early says so") {
+  std::string const text = mt::graphviz(traced<branching>), of_a_fixed_one = mt::graphviz(traced<deep>);
+  CHECK(text.find("repeat cond/") != std::string::npos);
+  CHECK(text.find(", or less often\"") != std::string::npos);
+  CHECK(of_a_fixed_one.find("repeat ") != std::string::npos);
+  CHECK(of_a_fixed_one.find("or less often") == std::string::npos);
+}
+
 TEST_CASE("names that a drawing must escape") {
   std::unique_ptr<mt::module> const m(new mt::module(traced<evaluate>));
   for (int i = 0; i < m->name_count; ++i)
