@@ -65,11 +65,23 @@ TEST_CASE("loops, branches and layers run too") {
   auto const grown = mt::repeat(s, layers, x, [](auto, auto h) { return h * 2; });
   CHECK(numbers(s.value(grown)) == std::vector<double>{8, 16, 24, 32, 40, 48});
   auto const [trips, last] = mt::while_loop(
-      s, mt::at_most(10), [](auto, auto h) { return sum(h) < 100; }, [](auto, auto h) { return h * 2; }, x);
+      s / "grow", mt::at_most(10), [](auto, auto h) { return sum(h) < 100; },
+      [](auto r, auto h) {
+        auto const twice = h * 2;
+        r.watch("twice", twice);
+        return twice;
+      },
+      x);
   CHECK(s.value(trips) == 3);
   CHECK(s.value(sum(last)) == 168);
   auto const chosen = mt::cond(s, sum(x) > 100, [&](auto) { return x; }, [&](auto) { return -x; });
   CHECK(numbers(s.value(chosen)) == numbers(-image));
+  CHECK(numbers(s.value(gradient(sum(last * last + chosen), x))) ==
+        std::vector<double>{127, 255, 383, 511, 639, 767});  // 2 * 8 * 8 x, less 1
+  auto const twice = numbers(s.get<float>("grow/twice"));    // of three iterations of ten, then zeros
+  REQUIRE(twice.size() == 60);
+  CHECK(std::vector<double>(twice.begin() + 12, twice.begin() + 18) == std::vector<double>{8, 16, 24, 32, 40, 48});
+  CHECK(twice[18] == 0);
   auto const h = mt::nn::linear(s / "up", x, pixels, classes);
   CHECK(s.value(h).extent(classes) == 4);
   CHECK(code_of([&] {
