@@ -13,7 +13,7 @@ namespace meshtensor {
 struct at_most {
   number limit;
   line where;
-  int together = 0;  // iterations that the gradient recomputes at a time; 0: it saves what it needs of each
+  int recomputed_at_once = 0;  // iterations, for the gradient; 0: it saves what it needs of each
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 
   /// Saves the carries before every so many iterations alone; the loop backwards runs that many again before it goes
@@ -25,7 +25,7 @@ struct at_most {
   /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints
   constexpr at_most recomputing(int iterations) const {
     at_most again = *this;
-    again.together = iterations;
+    again.recomputed_at_once = iterations;
     return again;
   }
 };
@@ -38,7 +38,7 @@ constexpr dim_id dim_of_iterations(builder& b, char const* what, number_id most)
   label << what << "/" << b.m.dim_count;
   number_row const& n = b.m.numbers[most];
   dim_row row{dim_row::counted, b.intern(name::of(label.view())), no_id, no_id, static_cast<std::int64_t>(most)};
-  if (n.kind == number_row::literal && n.value >= 1)
+  if (n.kind == number_row::literal && n.value >= 1 && n.value <= 0x1p53)
     row.kind = dim_row::fixed, row.value = static_cast<std::int64_t>(n.value);
   return b.add_dim(row);
 }
@@ -117,10 +117,10 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
 constexpr number limit_of_loops(builder& b, at_most const& most) {
   bool const is_literal = most.limit.count == 1 && most.limit.items[0].kind == number::item::literal;
   double const limit = is_literal ? most.limit.items[0].value : 0;
-  double const loops = most.together < 1 ? 0 : limit / most.together;
+  double const loops = most.recomputed_at_once < 1 ? 0 : limit / most.recomputed_at_once;
   if (loops >= 1 && loops == static_cast<double>(static_cast<std::int64_t>(loops))) return loops;
   diagnostic d{};
-  b.note(d << "G38 a while_loop of at_most(...).recomputing(" << most.together
+  b.note(d << "G38 a while_loop of at_most(...).recomputing(" << most.recomputed_at_once
            << ") has a limit that is no multiple of that: write both as numbers, as in at_most(1024).recomputing(32)");
   return 1;
 }
@@ -130,7 +130,7 @@ template <class S, class Condition, class Body, class... H>
 constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& most, Condition const& condition,
                                        Body const& body, H const&... start) {
   recording const r(&b, most.where);
-  at_most const loops(limit_of_loops(b, most), most.where), in_each(most.together, most.where);
+  at_most const loops(limit_of_loops(b, most), most.where), in_each(most.recomputed_at_once, most.where);
   tensor<dtype::i64> const none(&b, constant(b, 0, dtype::i64));
   auto const all = record_while(
       s, b, loops, [&](auto const& inside, auto const&, auto const&... h) { return condition(inside, h...); },
@@ -154,7 +154,8 @@ constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& mo
 ///
 /// layout  as of `repeat`; all processors run as many iterations, for the condition is whole on each
 /// grad    a loop backwards over as many iterations; what it needs is saved in memory for all that `at_most` allows
-/// errors  T02 and T03: a carry changes its dtype or dims; S10 the limit is not known when the executable is made
+/// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S10 the
+///         limit is less than 1, or not known when the executable is made
 template <scope S, class Condition, class Body, handle... H>
 constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
                           H const&... start) {
@@ -165,8 +166,8 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
                                          H...>>);
     return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
   } else {
-    return most.together == 0 ? detail::record_while(s, b, most, condition, body, start...)
-                              : detail::record_recomputed_while(s, b, most, condition, body, start...);
+    return most.recomputed_at_once == 0 ? detail::record_while(s, b, most, condition, body, start...)
+                                        : detail::record_recomputed_while(s, b, most, condition, body, start...);
   }
 }
 

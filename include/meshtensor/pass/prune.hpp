@@ -50,7 +50,9 @@ struct need {
     auto const& n = m.nodes[i];
     if (owner[n.region] != 0) keep(owner[n.region] - 1);
     switch (n.kind) {
-      case primitive::repeat: return loop::of(n).ends_early ? follow_loop(n, 0) : void();
+      case primitive::repeat:
+        if (loop::of(n).ends_early) follow_loop(n, 0);  // the number of its iterations
+        return;
       default: break;
     }
     want_all(n.operands);

@@ -61,10 +61,11 @@ constexpr std::int64_t product_up_to_longest(std::int64_t a, std::int64_t b) {
   return a > 0 && b > longest_dim / a ? longest_dim + 1 : a * b;
 }
 
-/// The extent of a loop's dim that a number gives; 0: only steps know the number.
+/// The extent of a loop's dim that a number gives; 0: the number is less than 1, or only steps know it.
 constexpr std::int64_t most_iterations(module const& m, binding const& b, dim_row const& row) {
-  auto const most = known_position(m, b, static_cast<number_id>(row.value));
-  return !most ? 0 : *most > longest_dim ? longest_dim + 1 : *most;
+  auto const most = known_number(m, b, static_cast<number_id>(row.value));
+  if (!most || !(*most >= 1)) return 0;
+  return *most > static_cast<double>(longest_dim) ? longest_dim + 1 : static_cast<std::int64_t>(*most);
 }
 
 constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
@@ -114,8 +115,9 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::dynamic: break;
     }
     if (b.extent[d] > longest_dim) {
-      b.report << "S10 the dim '" << m.dim_name(d) << "' would have an extent of more than 2^48: '"
-               << m.dim_name(row.first) << "' is " << b.extent[row.first] << ", make it shorter";
+      b.report << "S10 the dim '" << m.dim_name(d) << "' would have an extent of more than 2^48: ";
+      if (row.first == id{no_id}) b.report << "make it shorter";
+      else b.report << "'" << m.dim_name(row.first) << "' is " << b.extent[row.first] << ", make it shorter";
       return;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that may end early in a recorded step: a turn of the host, which reads how many iterations are known to run and
-// gives the machine the recordings of single iterations, each made when the iteration first runs.
+// Keeps the recordings of a loop that may end early, one for each iteration, made when the iteration first runs, and
+// reads on the host how many iterations are known to run.
 #pragma once
 
 #include <algorithm>
