@@ -55,6 +55,8 @@ class region_copy {
   }
   /// The copy of the result at `place`.
   constexpr value_id result(int place) const { return (*this)[m_.link(m_.regions[source_].results, place)]; }
+  /// The copy of a value; no_id: it was not copied.
+  constexpr value_id copy_of(value_id v) const { return copy_[v] == 0 ? value_id{no_id} : (*this)[v]; }
 
  private:
   constexpr value_id operator[](value_id v) const { return static_cast<value_id>(copy_[v] - 1); }

@@ -19,6 +19,7 @@ struct differentiator : rebuild {
   value_id loss = no_id;  // the loss that is being differentiated
   int gradients_watched = 0;
   node_id gradient_watches[max_watched] = {};  // old nodes
+  id watched_copies[max_watched] = {};         // of their tensors in a loop that runs again, plus 1; 0: none
 
   constexpr differentiator(module const& source, module& target) : rebuild(source, target) {
     for (int i = 0; i < from.node_count; ++i)
@@ -107,7 +108,7 @@ struct differentiator : rebuild {
       if (!any) continue;
       for (int k = 0; k < gradients_watched; ++k)
         if (node const& w = from.nodes[gradient_watches[k]]; has(from.operand(w, 0))) {
-          value_id const v = (*this)[from.operand(w, 0)];
+          value_id const v = watched_tensor(k);
           if (m.values[v].node == i && d.has_cotangent(v)) watched.add(b, w, d.cotangent(v), loss);
         }
       b.path = n.path, b.site = n.site;
@@ -116,6 +117,12 @@ struct differentiator : rebuild {
       else if (n.kind == primitive::composite) composite_backwards(d, static_cast<node_id>(i));
       else rule_backwards(d, n);
     }
+  }
+
+  /// The tensor whose gradient is watched: in a loop that runs again, its copy there.
+  constexpr value_id watched_tensor(int k) const {
+    if (watched_copies[k] != 0) return static_cast<value_id>(watched_copies[k] - 1);
+    return (*this)[from.operand(from.nodes[gradient_watches[k]], 0)];
   }
 
   constexpr void rule_backwards(differentiation& d, node const& n) {
@@ -265,7 +272,15 @@ struct differentiator : rebuild {
       value const like = m.result_value(n, k);
       c.results.add(m.result(n, k)), c.made.add(b.add_result(made, like.type, like.dims));
     }
+    id before[max_watched] = {};
+    for (int k = 0; k < gradients_watched; ++k) {
+      before[k] = watched_copies[k];
+      if (!has(from.operand(from.nodes[gradient_watches[k]], 0))) continue;
+      if (value_id const copied = body.copy_of(watched_tensor(k)); copied != id{no_id})
+        watched_copies[k] = static_cast<id>(copied + 1);
+    }
     backwards_through(d, n, c);
+    for (int k = 0; k < gradients_watched; ++k) watched_copies[k] = before[k];
   }
 
   constexpr name gradient_name(node const& n) const {

@@ -56,12 +56,15 @@ struct train {
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
   }
 };
-/// As long as the square sum is less than 40; in each second iteration by a branch.
+/// As long as the square sum is less than 40, with a branch in each iteration; `Again`: the gradient runs three
+/// iterations again at a time.
+template <bool Again>
 struct grow {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, batch, width);
     auto const [count, y] = while_loop(
-        s / "grow", mt::at_most(9), [](auto, auto h) { return sum(h * h) < 40; },
+        s / "grow", Again ? mt::at_most(9).recomputing(3) : mt::at_most(9),
+        [](auto, auto h) { return sum(h * h) < 40; },
         [](mt::scope auto r, auto h) {
           auto const wide = h * 1.5 + 0.25;
           r.watch("wide", wide);
@@ -105,10 +108,10 @@ TEST_CASE("of iterations of a loop that ends early that do not run, zeros are se
   auto const job = mt::job::in_lockstep();
   mt::store none(job);
   mt::eager<mt::dtype::f64> at_once(none, batch(4));
-  at_once.run(grow{}, mt::feed<"x">(some_x()));
+  at_once.run(grow<false>{}, mt::feed<"x">(some_x()));
   auto const see = [&](auto layout, auto device, int processors) {
     mt::store weights(job);
-    mt::executable<grow, mesh, decltype(layout), decltype(device)> step(weights, batch(4), data(processors / 2));
+    mt::executable<grow<false>, mesh, decltype(layout), decltype(device)> step(weights, batch(4), data(processors / 2));
     auto const count = step(mt::feed<"x">(some_x())).template get<"count">();
     REQUIRE(count == 3);
     auto const seen = step.watched("grow/wide"), by_loss = step.watched("grow/wide by the loss");
@@ -127,6 +130,23 @@ TEST_CASE("of iterations of a loop that ends early that do not run, zeros are se
     see(whole{}, mt::reference_device{}, processors);
     see(spread{}, mt::reference_device{}, processors);
     see(other{}, mt::default_device{}, processors);
+  }
+}
+
+TEST_CASE("in a loop that the gradient runs again, the same gradients are seen") {
+  auto const job = mt::job::in_lockstep();
+  mt::store none(job), weights(job);
+  mt::eager<mt::dtype::f64> at_once(none, batch(4));
+  at_once.run(grow<false>{}, mt::feed<"x">(some_x()));
+  mt::executable<grow<true>, mesh, spread> step(weights, batch(4), data(4));
+  step(mt::feed<"x">(some_x()));
+  for (std::string const label : {"grow/wide", "grow/wide by the loss"}) {
+    CAPTURE(label);
+    auto const seen = step.watched(label), wanted = at_once.get<double>(label);
+    REQUIRE(seen.dims().size() == 4);  // loops of three iterations each
+    REQUIRE(seen.size() == wanted.size());
+    for (std::int64_t i = 0; i < seen.size(); ++i)
+      CHECK(seen.data()[i] == doctest::Approx(wanted.data()[i]).epsilon(1e-12));
   }
 }
 
