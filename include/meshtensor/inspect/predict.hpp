@@ -96,13 +96,6 @@ class step_clock {
     return sum;
   }
 
-  std::size_t end_of(std::size_t at) const {
-    for (int depth = 1; depth != 0;) {
-      instruction_kind const kind = list_[++at].kind;
-      depth += begins(kind) ? 1 : kind == instruction_kind::end ? -1 : 0;
-    }
-    return at;
-  }
   void run_body(std::size_t at) {
     while (list_[at].kind != instruction_kind::end) at = run_at(at);
   }
@@ -126,13 +119,13 @@ class step_clock {
         std::int64_t const before = iteration_;
         for (iteration_ = 0; iteration_ < i.trips; ++iteration_) run_body(at + 1);
         iteration_ = before;
-        return end_of(at) + 1;
+        return behind(list_, at);
       }
       case begin_next:
         if (iteration_ + 1 < i.trips) run_body(at + 1);
-        return end_of(at) + 1;
+        return behind(list_, at);
       case begin_first:
-      case begin_call: run_body(at + 1); return end_of(at) + 1;
+      case begin_call: run_body(at + 1); return behind(list_, at);
       default: break;
     }
     return at + 1;

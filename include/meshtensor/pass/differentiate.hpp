@@ -112,7 +112,8 @@ struct differentiator : rebuild {
           if (m.values[v].node == i && d.has_cotangent(v)) watched.add(b, w, d.cotangent(v), loss);
         }
       b.path = n.path, b.site = n.site;
-      if (n.kind == primitive::repeat && n.copy != 0 && d.loop_node != no_id) loop_again(d, static_cast<node_id>(i));
+      if (n.kind == primitive::repeat && n.copy != 0 && d.loop_node != no_id)
+        recomputed_loop_backwards(d, static_cast<node_id>(i));
       else if (n.kind == primitive::repeat) loop_backwards(d, static_cast<node_id>(i));
       else if (n.kind == primitive::composite) composite_backwards(d, static_cast<node_id>(i));
       else rule_backwards(d, n);
@@ -254,7 +255,7 @@ struct differentiator : rebuild {
 
   // A loop in an iteration of another one, of which nothing but its operands is saved: the iteration backwards runs it
   // again, and differentiates that.
-  constexpr void loop_again(differentiation& d, node_id forward) {
+  constexpr void recomputed_loop_backwards(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 0);
     id_list<> operands{};
