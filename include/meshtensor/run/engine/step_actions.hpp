@@ -115,15 +115,14 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   }
 }
 
-/// Calls `body` for each iteration of a loop as long as `is_next(index)` holds, which is asked before each one; for
-/// those of a reversed loop from the greatest index for which it holds.
-template <class IsNext, class Body>
-void each_known_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, IsNext is_next,
+/// Calls `body` for each iteration of a loop whose index is less than `known()`, which is asked before each one; in a
+/// reversed loop once, before the first one.
+template <class Known, class Body>
+void each_known_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, Known known,
                           Body body) {
   run_context const before = processors[0].context;
-  std::int64_t t = 0;
-  while (reversed && t < trips && !is_next(trips - 1 - t)) ++t;
-  for (; t < trips && (reversed || is_next(t)); ++t) {
+  std::int64_t t = reversed ? trips - std::clamp(known(), std::int64_t{0}, trips) : 0;
+  for (; t < trips && (reversed || t < known()); ++t) {
     std::int64_t const index = reversed ? trips - 1 - t : t;
     for (rank_context& p : processors) {
       p.context.index = index;
@@ -137,10 +136,10 @@ void each_known_iteration(std::span<rank_context> processors, std::int64_t trips
 /// have the same number.
 template <class Body>
 void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, id runs, Body body) {
-  auto const is_next = [&](std::int64_t index) {
-    return runs == id{no_id} || index < detail::read_number(processors[0], static_cast<value_id>(runs));
+  auto const known = [&] {
+    return runs == id{no_id} ? trips : detail::read_number(processors[0], static_cast<value_id>(runs));
   };
-  each_known_iteration(processors, trips, reversed, is_next, body);
+  each_known_iteration(processors, trips, reversed, known, body);
 }
 
 /// Calls `body` for an iteration to come, if there is one: the first of a loop, or the next.

@@ -158,8 +158,7 @@ class engine<Device> {
   /// first.
   template <class Body>
   void each_that_runs(instruction const& i, Body const& body) {
-    each_known_iteration(
-        orders_->ranks(), i.trips, i.reversed, [&](std::int64_t index) { return index < known_->number(); }, body);
+    each_known_iteration(orders_->ranks(), i.trips, i.reversed, [&] { return known_->number(); }, body);
   }
 
   void record_loop(recorded_tasks<Device>& tasks, std::size_t at) {
