@@ -6,7 +6,7 @@
 
 namespace meshtensor::hlo {
 
-/// Means in f64 of a bf16 that is made wider: in `x - centre`, the first operand.
+/// The mean and the variance, in f64, of the first operand of a difference `x - centre`, a bf16 that was made wider.
 class moments_of_bf16 {
  public:
   moments_of_bf16(emission const& e, node const& difference)
