@@ -87,7 +87,27 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   auto const here = s.enter();
   detail::recording const r(&b, where);
   b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
-  return detail::record_cond(s, b, predicate.id, then, otherwise);
+  if constexpr (!detail::takes<Then, S> || !detail::takes<Otherwise, S>) {
+    static_assert(is_valid<detail::wrong<"T11 each branch of cond takes the scope alone: [&](auto scope) {...}", P>>);
+  } else {
+    using A = std::remove_cvref_t<decltype(then(s))>;
+    using B = std::remove_cvref_t<decltype(otherwise(s))>;
+    if constexpr (!detail::is_handles<A> || !detail::is_handles<B>)
+      static_assert(is_valid<detail::wrong<"T11 a branch of cond returns tensors, several as a tuple, as full(s, 0, "
+                                           "mt::f32) is for the number 0",
+                                           A, B>>);
+    else return detail::record_cond(s, b, predicate.id, then, otherwise);
+  }
+}
+
+/// Refuses a predicate that is a number, or compares numbers.
+template <scope S, class P, class Then, class Otherwise>
+requires(!handle<P>)
+constexpr auto cond(S const& s, P const&, Then const&, Otherwise const&) {
+  static_assert(is_valid<detail::wrong<"T10 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 "
+                                       "compares a number",
+                                       P>>);
+  return tensor<dtype::f32>(&s.recorder(), value_id{});
 }
 
 }  // namespace meshtensor

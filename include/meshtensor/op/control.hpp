@@ -156,10 +156,12 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
         is_valid<wrong<"T11 the body of scan returns std::tuple(next carry, what is stacked); several of either "
                        "are a tuple of their own",
                        G>>);
+    static_cast<void>(b.end_frame(id_list<>{}));  // what follows is outside again
     return std::tuple{start, start};
   } else if constexpr (!gives<G, carry_count, has_outputs>) {
     static_assert(
         is_valid<wrong<"T11 the body of a loop must return as many carries as it takes, several as a tuple", G>>);
+    static_cast<void>(b.end_frame(id_list<>{}));  // what follows is outside again
     return start;
   } else {
     return end_loop<D, has_outputs>(b, dim, site, start, given);

@@ -2,6 +2,8 @@
 // Loops that end when a condition no longer holds.
 #pragma once
 
+#include <concepts>
+
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/detail/arithmetic.hpp"
 #include "meshtensor/op/rematerialize.hpp"
@@ -90,6 +92,7 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
   if constexpr (!gives<std::remove_cvref_t<decltype(given)>, sizeof...(H), false>) {
     static_assert(is_valid<wrong<"T11 the body of while_loop returns as many carries as it takes, several as a tuple",
                                  std::remove_cvref_t<decltype(given)>>>);
+    static_cast<void>(b.end_frame(id_list<>{}));  // what follows is outside again
     return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
   } else {
     auto const next = [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -169,6 +172,26 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
     return most.recomputed_at_once == 0 ? detail::record_while(s, b, most, condition, body, start...)
                                         : detail::record_recomputed_while(s, b, most, condition, body, start...);
   }
+}
+
+/// Refuses carries that are no tensors, such as `0`, or that are a tuple, as those of `repeat`.
+template <scope S, class Condition, class Body, class... A>
+requires(sizeof...(A) != 0 && !(handle<A> && ...))
+constexpr auto while_loop(S const& s, at_most const&, Condition const&, Body const&, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 the carries of while_loop are tensors, each an argument of its own, as "
+                                       "full(s, 0, mt::i32) is for the number 0",
+                                       A...>>);
+  return std::tuple{tensor<dtype::i64>(&s.recorder(), value_id{})};
+}
+
+/// Refuses a loop without a limit.
+template <scope S, class First, class... A>
+requires(!std::same_as<First, at_most>)
+constexpr auto while_loop(S const& s, First const&, A const&...) {
+  static_assert(is_valid<detail::wrong<"T10 while_loop takes the scope, mt::at_most(a limit), the condition, the body "
+                                       "and then each carry, not",
+                                       First, A...>>);
+  return std::tuple{tensor<dtype::i64>(&s.recorder(), value_id{})};
 }
 
 }  // namespace meshtensor

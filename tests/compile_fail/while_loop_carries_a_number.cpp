@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// A counter that begins with a literal.
+// expect: T10 the carries of while_loop are tensors, each an argument of its own
+#include "compile_fail/first_attempt.hpp"
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto [count, last, n] = while_loop(
+        s / "w", mt::at_most(3), [](auto, auto, auto n) { return n < 4; },
+        [](auto, auto y, auto n) { return std::tuple(y * 2, n + 1); }, x, 0);
+    s.output("y", last);
+  }
+};
+static_assert(is_accepted<step>);
