@@ -20,8 +20,8 @@ struct at_most {
 
   /// Saves the carries before every so many iterations alone; the loop backwards runs that many again before it goes
   /// through them: `at_most(1024).recomputing(32)` saves 32 carries, and then what 32 iterations need, instead of what
-  /// 1,024 need, for about a third more arithmetic. Results are bit-equal; sums over iterations, in gradients, are made
-  /// in as many parts.
+  /// 1,024 need, for about a third more arithmetic. Results are bit-equal, unless the condition draws random numbers,
+  /// which are others then; sums over iterations, in gradients, are made in as many parts.
   ///
   /// errors  G38 the limit is no literal, or no multiple of `iterations`
   /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints
@@ -154,6 +154,7 @@ constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& mo
 /// Runs `body` while `condition` holds, at most so many times:
 /// `auto [count, last] = while_loop(s / "grow", at_most(40), condition, body, x)`. Both functions take the scope, then
 /// each carry; the condition is a bool without dims. Returns the number of iterations, as i64, and the last carries.
+/// The condition is called more than once while the program is traced, so it watches no tensor.
 ///
 /// layout  as of `repeat`; all processors run as many iterations, for the condition is whole on each
 /// grad    a loop backwards over as many iterations; what it needs is saved in memory for all that `at_most` allows
