@@ -121,11 +121,14 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       return;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
+      if (row.kind == dim_row::counted) {
+        b.report << "S10 '" << m.dim_name(d) << "': at_most of a while_loop is a number of at least 1 that is known "
+                 << "when the executable is made: a literal, or made of extents";
+        return;
+      }
       b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
                << ", by the dims that it is made from: ";
-      if (row.kind == dim_row::counted)
-        b.report << "at_most of a while_loop is a number of at least 1 that is known when the executable is made";
-      else if (row.kind == dim_row::windowed)
+      if (row.kind == dim_row::windowed)
         b.report << "a window needs " << -window_places::of(row.value).offset << " elements of '"
                  << m.dim_name(row.first) << "', which has " << b.extent[row.first];
       else
