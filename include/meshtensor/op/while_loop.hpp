@@ -4,6 +4,8 @@
 
 #include <concepts>
 
+#include <optional>
+
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/detail/arithmetic.hpp"
 #include "meshtensor/op/rematerialize.hpp"
@@ -15,13 +17,13 @@ namespace meshtensor {
 struct at_most {
   number limit;
   line where;
-  int recomputed_at_once = 0;  // iterations, for the gradient; 0: it saves what it needs of each
+  std::optional<int> recomputed_at_once;  // iterations, for the gradient; none: it saves what it needs of each
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 
   /// Saves the carries before every so many iterations alone; the loop backwards runs that many again before it goes
   /// through them: `at_most(1024).recomputing(32)` saves 32 carries, and then what 32 iterations need, instead of what
-  /// 1,024 need, for about a third more arithmetic. Results are bit-equal, unless the condition draws random numbers,
-  /// which are others then; sums over iterations, in gradients, are made in as many parts.
+  /// 1,024 need, for about a third more arithmetic. Results are bit-equal, random numbers included; sums over
+  /// iterations, in gradients, are made in as many parts.
   ///
   /// errors  G38 the limit is no literal, or no multiple of `iterations`
   /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints
@@ -74,17 +76,15 @@ constexpr H next_carry(builder& b, H const& carry, G const& given) {
   return H(&b, aligned(b, b.use(given.id), b.m.values[carry.id].dims));
 }
 
-/// Records the loop whose condition and body take these carries. The condition is computed before the loop, and again
-/// at the end of each iteration: a loop's first carry says how many iterations are known to run.
-template <class S, class Condition, class Body, class... H>
-constexpr auto record_while(S const& s, builder& b, at_most const& most, Condition const& condition, Body const& body,
-                            H const&... start) {
+/// Records a loop of at most so many iterations, whose body takes these carries: `first` is 1 if it runs at all, and
+/// `more`, of the next carries, if it goes on. Returns the number of iterations that were known to run, which is one
+/// more than the most if it would have gone on, and the last carries.
+template <class S, class More, class Body, class... H>
+constexpr auto record_while(S const& s, builder& b, number const& most, value_id first, More const& more,
+                            Body const& body, H const&... start) {
   auto const here = s.enter();
-  recording const r(&b, most.where);
   site_id const site = b.site;
-  number_id const limit = b.add_number(most.limit);
-  value_id const first = holds(s, b, condition, start...);
-  dim_id const dim = dim_of_iterations(b, "while_loop", limit);
+  dim_id const dim = dim_of_iterations(b, "while_loop", b.add_number(most));
   b.begin_frame(region_kind::body, no_id, dim, true);
   value_id const known = b.add_carry(first);
   auto const inside = std::tuple{H(&b, b.add_carry(start.id))...};
@@ -98,9 +98,9 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
     auto const next = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple{next_carry(b, std::get<I>(inside), std::get<I>(given))...};
     }(std::index_sequence_for<H...>());
-    value_id const more = std::apply([&](auto const&... h) { return holds(s, b, condition, h...); }, next);
+    value_id const goes_on = std::apply(more, next);
     id_list<> results{}, carries{};
-    results.add(add(b, known, more)), results.add_all(ids_of(next));
+    results.add(add(b, known, goes_on)), results.add_all(ids_of(next));
     updated_states const states(b);  // behind every use: it turns the arguments of states into carries
     results.add_all(states.next);
     frame const f = b.end_frame(results);
@@ -110,43 +110,63 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
     auto const last = std::tuple{H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
     states.add_carries(n);
     states.hand_on(n, 1 + static_cast<int>(sizeof...(H)), carries.count);
-    value_id const limits = constant(b, number::of_row(&b, limit), dtype::i64);
-    tensor<dtype::i64> const trips(&b, elementwise(b, function::minimum, b.m.result(b.m.nodes[n]), limits));
-    return std::tuple_cat(std::tuple{trips}, last);
+    return std::tuple_cat(std::tuple{tensor<dtype::i64>(&b, b.m.result(b.m.nodes[n]))}, last);
   }
+}
+
+/// The iterations that ran, of those that were known to run.
+constexpr tensor<dtype::i64> trips_of(builder& b, tensor<dtype::i64> const& known, number const& most) {
+  return {&b, elementwise(b, function::minimum, known.id, constant(b, most, dtype::i64))};
 }
 
 /// The limit of a loop of loops of so many iterations each.
 constexpr number limit_of_loops(builder& b, at_most const& most) {
   bool const is_literal = most.limit.count == 1 && most.limit.items[0].kind == number::item::literal;
   double const limit = is_literal ? most.limit.items[0].value : 0;
-  double const loops = most.recomputed_at_once < 1 ? 0 : limit / most.recomputed_at_once;
-  if (loops >= 1 && loops == static_cast<double>(static_cast<std::int64_t>(loops))) return loops;
+  int const each = *most.recomputed_at_once;
+  double const loops = each < 1 ? 0 : limit / each;
+  if (loops >= 1 && loops <= 0x1p53 && loops == static_cast<double>(static_cast<std::int64_t>(loops))) return loops;
   diagnostic d{};
-  b.note(d << "G38 a while_loop of at_most(...).recomputing(" << most.recomputed_at_once
+  b.note(d << "G38 a while_loop of at_most(...).recomputing(" << each
            << ") has a limit that is no multiple of that: write both as numbers, as in at_most(1024).recomputing(32)");
   return 1;
 }
 
-/// Records a loop of loops, of which the iteration backwards runs the inner one again.
-template <class S, class Condition, class Body, class... H>
-constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& most, Condition const& condition,
+/// Records a loop of loops, of which the iteration backwards runs the inner one again. The outer one carries whether
+/// the inner one would have gone on, so that the condition is computed as often as in one loop.
+template <class S, class More, class Body, class... H>
+constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& most, value_id first, More const& more,
                                        Body const& body, H const&... start) {
-  recording const r(&b, most.where);
-  at_most const loops(limit_of_loops(b, most), most.where), in_each(most.recomputed_at_once, most.where);
-  tensor<dtype::i64> const none(&b, constant(b, 0, dtype::i64));
+  number const loops = limit_of_loops(b, most), each = *most.recomputed_at_once;
+  using count = tensor<dtype::i64>;
+  auto const inner = [&](auto const& inside, count const&, count const& before, auto const&... h) {
+    return std::apply(
+        [&](count const& known, auto const&... next) {
+          count const trips = trips_of(b, known, each);
+          return std::tuple{count(&b, subtract(b, known.id, trips.id)), count(&b, add(b, b.use(before.id), trips.id)),
+                            next...};
+        },
+        record_while(inside, b, each, constant(b, 1, dtype::i64), more, body, h...));
+  };
   auto const all = record_while(
-      s, b, loops, [&](auto const& inside, auto const&, auto const&... h) { return condition(inside, h...); },
-      rematerialize([&](auto const& inside, auto const& before, auto const&... h) {
-        auto const ran = record_while(inside, b, in_each, condition, body, h...);
-        return std::apply(
-            [&](auto const& trips, auto const&... next) {
-              return std::tuple{tensor<dtype::i64>(&b, add(b, b.use(before.id), b.use(trips.id))), next...};
-            },
-            ran);
-      }),
-      none, start...);
-  return std::apply([](auto const&, auto const&... last) { return std::tuple{last...}; }, all);
+      s, b, loops, first, [](count const& goes_on, auto const&...) { return goes_on.id; }, rematerialize(inner),
+      count(&b, first), count(&b, constant(b, 0, dtype::i64)), start...);
+  return std::apply([](auto const&, auto const&, auto const&... last) { return std::tuple{last...}; }, all);
+}
+
+/// Records the loop whose condition and body take these carries. The condition is computed before the loop, and again
+/// at the end of each iteration.
+template <class S, class Condition, class Body, class... H>
+constexpr auto record_while_loop(S const& s, builder& b, at_most const& most, Condition const& condition,
+                                 Body const& body, H const&... start) {
+  auto const here = s.enter();
+  recording const r(&b, most.where);
+  auto const goes_on = [&](auto const&... h) { return holds(s, b, condition, h...); };
+  value_id const first = goes_on(start...);
+  if (most.recomputed_at_once) return record_recomputed_while(s, b, most, first, goes_on, body, start...);
+  return std::apply([&](tensor<dtype::i64> const& known,
+                        auto const&... last) { return std::tuple{trips_of(b, known, most.limit), last...}; },
+                    record_while(s, b, most.limit, first, goes_on, body, start...));
 }
 
 }  // namespace detail
@@ -170,8 +190,7 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
                                          H...>>);
     return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
   } else {
-    return most.recomputed_at_once == 0 ? detail::record_while(s, b, most, condition, body, start...)
-                                        : detail::record_recomputed_while(s, b, most, condition, body, start...);
+    return detail::record_while_loop(s, b, most, condition, body, start...);
   }
 }
 

@@ -46,7 +46,10 @@ struct growing {
     auto const noisy = [&](mt::scope auto r, auto h) {
       return cell(h, w) + uniform(r / "noise", mt::f32, to(batch, width)) * 0.01;
     };
-    auto const [ran, h] = while_loop(s / "grow", most, [&](auto, auto u) { return sum(u * u) < limit; }, noisy, x);
+    auto const [ran, h] = while_loop(
+        s / "grow", most,
+        [&](mt::scope auto r, auto u) { return sum(u * u) < limit * (uniform(r / "chance", mt::f32, to()) * 0.2 + 1); },
+        noisy, x);
     s.output("ran", ran);
     give<Second>(s, mean(h * h), w, h);
   }
