@@ -68,6 +68,8 @@ class link_clock {
   }
   /// The end of the last start.
   std::int64_t done(int number) const { return all_[static_cast<std::size_t>(number)].done; }
+  /// Counts collectives that take so long, and keep no link busy for those that come.
+  void take(std::int64_t time) { taken_ += time; }
   /// Of all collectives so far.
   std::int64_t taken() const { return taken_; }
 

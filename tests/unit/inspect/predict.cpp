@@ -35,7 +35,42 @@ double parameters_of(mt::module const& m, mt::binding const& numbers) {
   return all;
 }
 
+inline constexpr struct rows_dim : mt::dim<"rows", 64> {} rows;
+inline constexpr struct width_dim : mt::dim<"width", 32> {} width;
+inline constexpr struct next_dim : mt::dim<"next", 32> {} next;
+inline constexpr struct parts_axis : mt::axis<"parts", 4> {} parts;
+struct four : mt::mesh<parts> {};
+struct by_width : mt::layout<mt::shard<width, parts>> {};
+
+/// A loop with a collective in each iteration, and with the gradient of all.
+template <std::int64_t Most>
+struct settling {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", width, next);
+    auto const [ran, last] = while_loop(
+        s / "settle", mt::at_most(Most), [](auto, auto h) { return sum(h * h) > 1; },
+        [&](auto, auto h) { return rename(tanh(einsum(h, w, mt::to(rows, next))), next, width); },
+        s.input("x", mt::f32, rows, width));
+    s.output("last", last);
+  }
+};
+template <std::int64_t Most>
+mt::predicted_step of_settling() {
+  mt::draft<mt::executable<settling<Most>, four, by_width>> const step;
+  return mt::predict(step, {{"parts", 5e-6, 25e9}}, {2e14, 2e12});
+}
+
 }  // namespace
+
+TEST_CASE("a loop that may end early takes its limit, whatever that is") {
+  mt::predicted_step const a = of_settling<2>(), b = of_settling<3>(), c = of_settling<1003>();
+  CHECK(b.seconds > a.seconds);
+  CHECK(c.seconds - b.seconds == doctest::Approx(1000 * (b.seconds - a.seconds)).epsilon(1e-6));
+  CHECK(c.computed - b.computed == doctest::Approx(1000 * (b.computed - a.computed)).epsilon(1e-6));
+  CHECK(c.communicated - b.communicated == doctest::Approx(1000 * (b.communicated - a.communicated)).epsilon(1e-6));
+  CHECK(c.exposed - b.exposed == doctest::Approx(1000 * (b.exposed - a.exposed)).epsilon(1e-6));
+  CHECK(of_settling<1'000'000'000>().seconds > 1e5 * c.seconds);
+}
 
 TEST_CASE("4.9 billion parameters on 16 x 32 processors") {
   mt::draft<large_step> const step = planned(16, 32);
