@@ -145,8 +145,8 @@ TEST_CASE("a dim that lies spread is not gathered") {
     ++gathers;
     mt::shape const& moved = m.operand_value(m.nodes[i], 0).dims;
     for (int d = 0; d < moved.count; ++d) {
-      CHECK(m.dim_name(moved.at[d]) != vocab.label);
-      CHECK(m.dim_name(moved.at[d]) != rest.label);
+      CHECK(m.dim_name(moved.at[d]) != vocab.dim_name);
+      CHECK(m.dim_name(moved.at[d]) != rest.dim_name);
     }
   }
   CHECK(gathers == 2);  // of the candidates, and where they are
