@@ -7,8 +7,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
     auto [count, last, n] = while_loop(
-        s / "w", mt::at_most(3), [](auto, auto, auto n) { return n < 4; },
-        [](auto, auto y, auto n) { return std::tuple(y * 2, n + 1); }, x, 0);
+        s / "w", mt::at_most(3), [](auto, auto, auto k) { return k < 4; },
+        [](auto, auto y, auto k) { return std::tuple(y * 2, k + 1); }, x, 0);
     s.output("y", last);
   }
 };
