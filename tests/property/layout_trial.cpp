@@ -2,6 +2,10 @@
 // Compiled once for all tests of random programs.
 #include "property/layout_trial.hpp"
 
+#include <doctest/doctest.h>
+
+#include <set>
+
 #include "meshtensor/meshtensor.hpp"
 #include "property/graph_fuzzer.hpp"
 #include "property/program.hpp"
@@ -31,6 +35,21 @@ bool is_overlapped(mt::module const& m, mt::plan const& p, mt::node_id start) {
   return false;
 }
 
+bool has_loop_over(mt::module const& m, mt::name const& dim) {
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == mt::primitive::repeat && m.dim_name(mt::loop::of(m.nodes[i]).dim) == dim) return true;
+  return false;
+}
+
+/// How many random tensors of a set of programs are equal to another one because they have its identity.
+int count_equal_draws(mt::module const& m) {
+  std::set<std::uint64_t> known;
+  int equal = 0;
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == mt::primitive::random) equal += !known.insert(mt::identity_of(m, m.nodes[i])).second;
+  return equal;
+}
+
 }  // namespace
 
 whole_programs::whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth)
@@ -43,10 +62,13 @@ whole_programs::whole_programs(random_programs programs, meshtensor_test::closen
     if (is_single()) in_f64_.push_back(differentiated(*programs_.in_f64, label));
     simplified_.push_back(mt::whole_entry(traced(), label));
   }
-  dims_ = dims_in_use(traced()), scopes_ = scopes_of(traced());
-  for (mt::name const& scope : scopes_)
+  names_.dims = dims_in_use(traced()), names_.scopes = scopes_of(traced());
+  for (mt::name const& dim : names_.dims)
+    if (has_loop_over(traced(), dim)) names_.loop_dims.push_back(dim);
+  for (mt::name const& scope : names_.scopes)
     for (char const* large : {"blocks", "deep", "cell", "optimizer", "tuner", "net"})
-      if (scope == mt::name::of(large)) large_scopes_.push_back(scope);
+      if (scope == mt::name::of(large)) names_.large_scopes.push_back(scope);
+  REQUIRE(count_equal_draws(traced()) == 0);
 }
 
 namespace {
@@ -77,10 +99,9 @@ whole_programs whole_programs::of(std::uint64_t seed) {
 random_spread::random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by, bool even)
     : mesh(on), seed(by % 1000) {
   rng c{by};
-  layouts.push_back(random_layout(programs.dims(), programs.scopes(), programs.large_scopes(), mesh, c));
+  layouts.push_back(random_layout(programs.names(), mesh, c));
   while (layouts.size() < programs.count())
-    layouts.push_back(c.one_in(4) ? random_layout(programs.dims(), programs.scopes(), programs.large_scopes(), mesh, c)
-                                  : layouts[0]);
+    layouts.push_back(c.one_in(4) ? random_layout(programs.names(), mesh, c) : layouts[0]);
   extents = even ? fitting_extents(programs.traced(), mesh, layouts, c) : any_extents(programs.traced(), c);
   for (steps = {0}; steps.size() < 3;)
     steps.push_back(static_cast<std::size_t>(c.below(static_cast<int>(programs.count()))));

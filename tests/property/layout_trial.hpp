@@ -36,17 +36,15 @@ class whole_programs {
   meshtensor_test::closeness tolerance() const { return tolerance_; }
   /// Whether small changes of the inputs make small changes of the results, as long as a training does not diverge.
   bool is_smooth() const { return is_smooth_; }
-  std::vector<mt::name> const& dims() const { return dims_; }
-  std::vector<mt::name> const& scopes() const { return scopes_; }
-  /// The scopes of loops and optimizers, which have many nodes.
-  std::vector<mt::name> const& large_scopes() const { return large_scopes_; }
+  /// The names for rules of layouts; the large scopes are those of loops and optimizers.
+  layout_names const& names() const { return names_; }
 
  private:
   random_programs programs_;
   meshtensor_test::closeness tolerance_;
   bool is_smooth_;
   std::vector<std::unique_ptr<mt::module>> differentiated_, simplified_, in_f64_;
-  std::vector<mt::name> dims_, scopes_, large_scopes_;
+  layout_names names_;
 };
 
 /// A mesh, the programs' layouts on it, extents, and the order of steps.

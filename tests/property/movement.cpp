@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What moves numbers about, looks them up or makes them gives the same bits under every layout; so do its gradients.
 // timeout: 300
+#include <string>
+
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "property/graph.hpp"
@@ -61,6 +63,42 @@ TEST_CASE("merge and split") {
   }
   t.say("merge and split");
   at_least(21000, t.tried);
+}
+
+// With unequal parts, the parts of each dim of a chain are whole rows of all that it is made of.
+TEST_CASE("merges of merges and splits of splits") {
+  tally t;
+  constexpr mt::dtype one_type[] = {f64};
+  constexpr char const* orders[][3] = {{"a", "b", "c"}, {"c", "a", "b"}};
+  for (auto const& [first, second, third] : orders)
+    for (bool to_the_left : {true, false}) {
+      auto const merged = [&](graph& g, mt::value_id x) {
+        // ((first second) third), or (first (second third))
+        char const* const outer = to_the_left ? third : first;
+        char const* const inner[] = {to_the_left ? first : second, to_the_left ? second : third};
+        mt::dim_id const two = g.product("e", inner[0], inner[1]);
+        mt::value_id const once = mt::merge(g.b, x, g.dims((std::string(inner[0]) + inner[1]).c_str()), two);
+        mt::dim_id const all = to_the_left ? g.product("f", "e", outer) : g.product("f", outer, "e");
+        std::string const both = to_the_left ? "e" + std::string(outer) : outer + std::string("e");
+        return mt::merge(g.b, opposite(g.b, once), g.dims(both.c_str()), all);
+      };
+      hold_for_each(
+          one_type, "merge of a merge", [&](graph& g, mt::value_id x, mt::value_id) { return merged(g, x); }, t);
+      hold_for_each(
+          one_type, "split of a split",
+          [&](graph& g, mt::value_id x, mt::value_id) {
+            mt::value_id const one = opposite(g.b, merged(g, x));
+            // The other way round: what was merged last is split first, into parts that are merged or split themselves.
+            mt::dim_id const end = g.same("k", third), start = g.same("h", first), middle = g.same("i", second);
+            mt::dim_id const front = g.product("j", "h", "i");
+            mt::value_id const halves =
+                mt::split(g.b, one, static_cast<mt::dim_id>(g.dims("f").at[0]), mt::shape{}.add(front).add(end));
+            return mt::split(g.b, opposite(g.b, halves), front, mt::shape{}.add(start).add(middle));
+          },
+          t);
+    }
+  t.say("merges of merges and splits of splits");
+  at_least(30000, t.tried);
 }
 
 TEST_CASE("slice, pad, concat") {

@@ -70,11 +70,22 @@ inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape co
 
 }  // namespace detail
 
-/// A layout with rules for the whole program and for some of its scopes, half of these from `large`. Not all layouts
-/// are legal.
-inline mt::layout_rules random_layout(std::vector<mt::name> const& dims, std::vector<mt::name> const& scopes,
-                                      std::vector<mt::name> const& large, mt::mesh_shape const& mesh, rng& c) {
+/// The dims and scopes that the rules of a layout may name.
+struct layout_names {
+  std::vector<mt::name> dims, scopes;
+  std::vector<mt::name> loop_dims;     // of `dims`: those that loops run over
+  std::vector<mt::name> large_scopes;  // of `scopes`: those with many nodes
+};
+
+/// A layout with rules for the whole program and for some of its scopes, half of these from the large ones. One layout
+/// in eight shards nothing but dims of loops. Not all layouts are legal.
+inline mt::layout_rules random_layout(layout_names const& names, mt::mesh_shape const& mesh, rng& c) {
+  auto const& [dims, scopes, loop_dims, large] = names;
   mt::layout_rules rules{};
+  if (!loop_dims.empty() && c.one_in(8)) {
+    detail::draw_rules(rules, {}, loop_dims, mesh, c);
+    return rules;
+  }
   detail::draw_rules(rules, {}, dims, mesh, c);
   constexpr int counts[] = {0, 1, 1, 2, 3};
   std::vector<mt::name> drawn;

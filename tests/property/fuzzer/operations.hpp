@@ -70,7 +70,12 @@ class fuzzer_operations : public fuzzer_pool {
   }
   void reshaped(known const& any_value) {
     mt::dim_id const joined = dim("m");
-    mt::shape const parts = g.dims("ab");
+    mt::shape const parts = g.dims("ab"), outer = g.dims("mc");
+    mt::dim_id const all = dim("n");  // of the three of them
+    if (dims(any_value).has(all) && mt::without(dims(any_value), outer).count == dims(any_value).count)
+      return know(mt::split(g.b, any_value.value, all, outer), any_value.bits, any_value.fraction);
+    if (dims(any_value).includes(outer) && !dims(any_value).has(all) && c_.one_in(2))
+      return know(mt::merge(g.b, any_value.value, outer, all), any_value.bits, any_value.fraction);
     if (dims(any_value).has(joined) && !dims(any_value).has(parts.at[0]) && !dims(any_value).has(parts.at[1]))
       return know(mt::split(g.b, any_value.value, joined, parts), any_value.bits, any_value.fraction);
     known const x = any_with([&](known const& k) { return dims(k).includes(parts) && !dims(k).has(joined); });

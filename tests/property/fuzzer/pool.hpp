@@ -24,7 +24,7 @@ class fuzzer_pool {
       : c_{seed}, differentiates_(p != purpose::values), stops_(p != purpose::derivatives) {
     for (char const* label : {"a", "b", "c", "d"}) g.dim(label);
     g.same("e", "a"), g.same("f", "b");
-    g.product("m", "a", "b"), g.sum("s", "a", "e");
+    g.product("m", "a", "b"), g.product("n", "m", "c"), g.sum("s", "a", "e");
   }
 
   static constexpr auto f64 = mt::dtype::f64;
@@ -53,7 +53,9 @@ class fuzzer_pool {
   mt::dim_id one_of(mt::shape const& s) { return static_cast<mt::dim_id>(s.at[c_.below(s.count)]); }
   bool is_hidden(mt::shape const& s) const { return mt::without(s, hidden_).count != s.count; }
   /// Whether a value may have these dims: with more it would be too large on eight processors.
-  bool fits(mt::shape const& s) const { return s.count + (named("m") >= 0 && s.has(named("m")) ? 1 : 0) <= 4; }
+  bool fits(mt::shape const& s) const {
+    return s.count + (s.has(named("m")) ? 1 : 0) + (s.has(named("n")) ? 2 : 0) <= 4;
+  }
   mt::shape shuffled(mt::shape s) {
     for (int i = s.count; i-- > 1;) std::swap(s.at[i], s.at[c_.below(i + 1)]);
     return s;
