@@ -9,20 +9,22 @@ source tests/python.sh
 
 usage() {
   cat <<'END'
-tests/run.sh [--whole] [--all | --with PART... | --part PART] [FILTER] [-- CTEST ARGUMENTS]
+tests/run.sh [--whole] [--all | --with PART... | --part PART[:K/N]] [FILTER] [-- CTEST ARGUMENTS]
 
 Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
-tests. Of the products of programs, layouts, meshes and random numbers one case in six is tried.
+tests. Of the products of programs, layouts, meshes and random numbers one case in six is tried. Where CI=true, a test
+that is skipped fails, unless tests/skips.txt has the reason.
 
   FILTER        the tests whose names match, those of the parts from `native` on too, after building what they run:
                 tests/run.sh unit/op/top_k
   --whole       every case of the products
   --all         the tests and all parts
   --with PART   the tests and this part
-  --part PART   this part alone:
+  --install     only installs what the tests need, with --all or --with what these parts need
+  --part PART   this part alone; PART:2/6 is the second of six pieces of a part from clang to compile-fail:
     clang         every file through clang 19, a sample of the tests run
     sanitize      the tests of one process, lessons apart, and some of several, under the address and undefined-behaviour
-                  sanitizers: one test in three, others for each MESHTENSOR_SEED; with --whole or a FILTER all of them
+                  sanitizers
     threads       the thread sanitizer over processors that are threads
     fuzz          readers of files, each fuzzed for 12 seconds under the sanitizers
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
@@ -38,6 +40,7 @@ tests. Of the products of programs, layouts, meshes and random numbers one case 
     pjrt          programs and examples on a PJRT plugin for processors, and texts of StableHLO through XLA
     compiled      steps that the compiler writes out and plans, large ones and a Transformer; what programs cost it
     faults        jobs of three ranks of which one stops, dies, leaves or differs; two machines whose link goes down
+    defects       a sample of the seeded defects of tests/mutations.txt, each of which a test must catch
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
 folder of data sets; tests that need one are skipped without it. MESHTENSOR_SAMPLE=20 tries one case in twenty,
@@ -45,22 +48,33 @@ MESHTENSOR_SEED=7 others.
 END
 }
 
-all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt compiled faults)
+all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt compiled faults defects)
+splits=(clang sanitize threads fuzz mpich compile-fail)  # those that run in pieces, by the hash of each test's name
 on_request=(native translate images tpu cuda pjrt compiled faults)  # those whose programs are targets of the build: part_NAME
 labels=(main)
-alone='' own_build='' filter=''
+alone='' own_build='' piece='' filter='' only_install=''
 
 checked() {
   [[ " ${all_parts[*]} " == *" ${1:-} "* ]] || { echo "tests/run.sh: the parts are ${all_parts[*]}" >&2; exit 2; }
   printf '%s' "$1"
+}
+# The piece K/N in PART:K/N; nothing of a whole part.
+checked_piece() {
+  [[ ${1:-} == *:* ]] || return 0
+  [[ ${1#*:} =~ ^([1-9][0-9]*)/([1-9][0-9]*)$ && ${BASH_REMATCH[1]} -le ${BASH_REMATCH[2]} ]] ||
+    { echo "tests/run.sh: a piece of ${1%%:*} is written ${1%%:*}:2/6" >&2; exit 2; }
+  [[ " ${splits[*]} " == *" ${1%%:*} "* ]] ||
+    { echo "tests/run.sh: pieces are made of ${splits[*]}" >&2; exit 2; }
+  printf '%s' "${1#*:}"
 }
 while [ $# -gt 0 ]; do
   case $1 in
     --whole) export MESHTENSOR_SAMPLE=1 ;;
     --all) labels+=("${all_parts[@]}") ;;
     --with) labels+=("$(checked "${2:-}")"); shift ;;
-    --part | --mpi) alone=$(checked "${2:-}"); shift ;;
-    --build) own_build=$(checked "${2:-}"); shift ;;  # the part's own build: what the test part/PART runs
+    --part | --mpi) named=${2:-}; alone=$(checked "${named%%:*}"); piece=$(checked_piece "$named"); shift ;;
+    --build) named=${2:-}; own_build=$(checked "${named%%:*}"); piece=$(checked_piece "$named"); shift ;;  # of part/PART
+    --install) only_install=yes ;;
     --help | -h) usage; exit 0 ;;
     --) shift; break ;;
     -*) usage >&2; exit 2 ;;
@@ -74,14 +88,12 @@ jobs=${JOBS:-2}
 export MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-6}
 [ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null 2>&1 || export CMAKE_GENERATOR=Ninja
 
-# The tests that have their turn in a part that takes long; nothing: all of them. Files of tests are compiled several as
-# one, unless some are asked for.
-turn= joined=OFF
-[ -n "$filter" ] || [ "$MESHTENSOR_SAMPLE" = 1 ] || turn=${MESHTENSOR_SEED:-0}
+# Files of tests are compiled several as one, unless some are asked for.
+joined=OFF
 [ -n "$filter" ] || joined=ON
 
 configure() {
-  cmake --preset "$1" "-DMESHTENSOR_TURN=$turn" "-DMESHTENSOR_JOINED=$joined" \
+  cmake --preset "$1" "-DMESHTENSOR_PIECE=$piece" "-DMESHTENSOR_JOINED=$joined" \
     ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}
 }
 
@@ -138,13 +150,21 @@ elsewhere() {
   echo "tests/run.sh: no test of $* matches $filter: it is in $found" >&2
 }
 
-# run PRESET LABEL... : the tests with one of these labels.
+# run PRESET LABEL... : the tests with one of these labels. What each came to is written into the folder of results.
 run() {
-  local preset=$1 pattern
+  local preset=$1 pattern failed=0 results
   shift
   pattern=$(IFS='|'; echo "$*")
+  mkdir -p "${MESHTENSOR_RESULTS:-build/results}"
+  results=$(cd "${MESHTENSOR_RESULTS:-build/results}" && pwd)/$preset.xml
+  rm -f "$results"
   ctest --test-dir "build/$preset" --output-on-failure --no-label-summary --no-tests=error --parallel "$jobs" \
-    -L "^($pattern)\$" ${filter:+-R "$filter"} "${ctest_arguments[@]}"
+    --output-junit "$results" -L "^($pattern)\$" ${filter:+-R "$filter"} ${alone:+-E '^part/'} "${ctest_arguments[@]}" ||
+    failed=$?
+  if [ "${CI:-}" = true ] && [ -e "$results" ]; then
+    python3 tests/results.py "$results" "${own_build:-${alone:-main}}" || failed=1
+  fi
+  return "$failed"
 }
 
 build_and_run() {
@@ -161,6 +181,7 @@ ctest_arguments=("$@")
 groups=(build library examples tests)
 [[ "${labels[*]} $alone" =~ clang|sanitize|threads|fuzz|compile-fail ]] && groups+=(all)
 [[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
+[ -z "$only_install" ] || groups+=(ci)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 meshtensor_python=
 meshtensor_make_python
@@ -168,6 +189,7 @@ if [[ " ${labels[*]} $alone " == *" tpu "* && ( -z $filter || $filter == *tpu* )
 if [[ " ${labels[*]} $alone " == *" cuda "* && ( -z $filter || property/kernels_cuda =~ $filter ) ]]; then
   meshtensor_find_nvrtc
 fi
+[ -z "$only_install" ] || exit 0
 
 case $own_build$alone in
   '') build_and_run release "${labels[@]}" ;;
@@ -176,13 +198,12 @@ case $own_build$alone in
   threads) build_and_run tsan main ;;
   fuzz) build_and_run fuzz main ;;
   mpich) build_and_run mpich main ;;
-  package) configure release && run release package ;;
+  package | defects) configure release && run release "$alone" ;;
   compile-fail)
-    if [ -n "$own_build" ]; then
-      configure clang && run clang compile-fail
-    else
-      configure release && run release compile-fail
-    fi
+    failed=0
+    [ -n "$own_build" ] || { configure release && run release compile-fail; } || failed=$?
+    { configure clang && run clang compile-fail; } || failed=$?
+    exit "$failed"
     ;;
   *) build_and_run release "$alone" ;;
 esac
