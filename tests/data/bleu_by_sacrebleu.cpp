@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU beside sacreBLEU's: the corpora and sentences that tests/data/bleu_by_sacrebleu.py has recorded.
 #include "meshtensor/data/text/bleu.hpp"
+#include "support/source_path.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +21,7 @@ void add(std::string& text, char32_t c) {
 }
 
 struct recorded {
-  std::ifstream file{std::filesystem::path(__FILE__).replace_extension(".txt")};
+  std::ifstream file{meshtensor_test::source_path(__FILE__).replace_extension(".txt")};
 
   std::string line() {
     std::string raw, text;

@@ -17,6 +17,7 @@
 
 #include "meshtensor/device/default.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
@@ -82,7 +83,7 @@ namespace {
 
 using recorded = std::map<std::string, std::vector<double>>;
 recorded read() {
-  std::ifstream file(std::filesystem::path(__FILE__).replace_extension(".txt"));
+  std::ifstream file(meshtensor_test::source_path(__FILE__).replace_extension(".txt"));
   REQUIRE(file.good());
   recorded all;
   std::string name;

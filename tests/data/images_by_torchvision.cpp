@@ -14,11 +14,12 @@
 #include "meshtensor/data/image/decode_image.hpp"
 #include "meshtensor/data/image/resample.hpp"
 #include "support/folder.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
 TEST_CASE("what a network is judged by") {
-  std::filesystem::path const folder = std::filesystem::path(__FILE__).replace_extension("");
+  std::filesystem::path const folder = meshtensor_test::source_path(__FILE__).replace_extension("");
   std::string const expected = meshtensor_test::content((folder / "expected").string());
   std::vector<std::filesystem::path> files;
   for (auto const& f : std::filesystem::directory_iterator(folder))

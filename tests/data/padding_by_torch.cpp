@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "meshtensor/meshtensor.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
@@ -57,7 +58,7 @@ struct convolved {
 
 using recorded = std::map<std::string, std::vector<double>>;
 recorded read() {
-  std::ifstream file(std::filesystem::path(__FILE__).replace_extension(".txt"));
+  std::ifstream file(meshtensor_test::source_path(__FILE__).replace_extension(".txt"));
   recorded all;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "meshtensor/meshtensor.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
@@ -63,7 +64,7 @@ struct pools {
 using numbers = std::vector<double>;
 
 std::map<std::string, numbers> recorded() {
-  std::ifstream file(std::filesystem::path(__FILE__).replace_extension(".txt"));
+  std::ifstream file(meshtensor_test::source_path(__FILE__).replace_extension(".txt"));
   std::map<std::string, numbers> all;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

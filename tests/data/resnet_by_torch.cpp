@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "meshtensor/device/default.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
@@ -46,7 +47,7 @@ struct sums {
   double norm = 0, by_pattern = 0;
 };
 std::map<std::string, sums> read(std::int64_t wanted) {
-  std::ifstream file(std::filesystem::path(__FILE__).replace_extension(".txt"));
+  std::ifstream file(meshtensor_test::source_path(__FILE__).replace_extension(".txt"));
   REQUIRE(file.good());
   std::map<std::string, sums> all;
   std::int64_t size = 0;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "meshtensor/device/default.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 namespace net = transformer;
@@ -42,7 +43,7 @@ struct recorded {
   std::vector<double> losses;
 };
 recorded read(std::string const& kind) {
-  std::ifstream file(std::filesystem::path(__FILE__).replace_extension(".txt"));
+  std::ifstream file(meshtensor_test::source_path(__FILE__).replace_extension(".txt"));
   REQUIRE(file.good());
   recorded r;
   std::string type, what, name;

@@ -19,6 +19,7 @@
 #include "support/exchange_programs.hpp"
 #include "support/loops_that_end.hpp"
 #include "support/programs.hpp"
+#include "support/source_path.hpp"
 #include "two_layers.hpp"
 #include "unit/pass/programs.hpp"
 
@@ -40,7 +41,7 @@ mt::mesh_shape mesh_of(std::int64_t data, std::int64_t model) {
 
 /// The first line in which a text differs from the one that is kept.
 std::string first_difference(std::string const& text, char const* kept) {
-  std::filesystem::path const path = std::filesystem::path(__FILE__).parent_path() / kept;
+  std::filesystem::path const path = meshtensor_test::source_path(__FILE__).parent_path() / kept;
   std::ifstream file(path);
   std::istringstream got(text);
   std::string line, wanted;

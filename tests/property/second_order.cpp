@@ -3,6 +3,7 @@
 // layouts.
 // timeout: 300
 #include "property/second_order.hpp"
+#include "support/source_path.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -136,7 +137,7 @@ TEST_CASE("every primitive and function, composite and layer is among them") {
     if (f != mt::function::copy) CHECK_MESSAGE(functions.contains(f), in_no_program(mt::text_of(f)));
   }
 
-  auto const here = std::filesystem::path(__FILE__).parent_path();
+  auto const here = meshtensor_test::source_path(__FILE__).parent_path();
   std::string const programs = text_of_header(here / "../support/programs.hpp");
   // What has no gradient, is tried elsewhere, is what optimizers take gradients by, or is refused with the right name.
   std::set<std::string> const without = {"call",  "elementwise", "matmul", "gradient_by_parameters", "extension", "pow",

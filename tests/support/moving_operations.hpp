@@ -20,6 +20,7 @@
 
 #include "meshtensor/meshtensor.hpp"
 #include "meshtensor/pass/cost.hpp"
+#include "support/source_path.hpp"
 
 namespace moving_operations {
 
@@ -153,7 +154,7 @@ inline std::vector<std::string> code_spans(std::string const& cell) {
 }
 
 inline std::vector<row> rows_of_page() {
-  auto const root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  auto const root = meshtensor_test::source_path(__FILE__).parent_path().parent_path().parent_path();
   std::ifstream page(root / "docs" / "layouts.md");
   std::vector<row> all;
   bool inside = false;

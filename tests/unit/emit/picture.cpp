@@ -12,6 +12,7 @@
 
 #include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
@@ -90,7 +91,7 @@ std::size_t longest_line(std::string const& text) {
 }  // namespace
 
 TEST_CASE("the pictures of docs/layouts.md") {
-  auto const root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+  auto const root = meshtensor_test::source_path(__FILE__).parent_path().parent_path().parent_path().parent_path();
   std::ifstream file(root / "docs" / "layouts.md");
   std::vector<std::string> shown;
   bool in_section = false, in_fence = false;

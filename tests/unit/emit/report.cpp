@@ -12,6 +12,7 @@
 #include "meshtensor/run/engine/by_transport.hpp"
 #include "support/layouts.hpp"
 #include "support/loops_that_end.hpp"
+#include "support/source_path.hpp"
 #include "unit/run/two_layers.hpp"
 
 namespace mt = meshtensor;
@@ -203,7 +204,7 @@ TEST_CASE("what unequal parts cost") {
             "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes " +
                 mt::detail::rounded((along + 10) / 20) + "flop more than the mean\n"));
   CHECK(has(text, "that is the busiest one: it does 1."));
-  auto const root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+  auto const root = meshtensor_test::source_path(__FILE__).parent_path().parent_path().parent_path().parent_path();
   std::ifstream page(root / "docs" / "layouts.md");
   std::string shown;
   for (std::string line; std::getline(page, line);)

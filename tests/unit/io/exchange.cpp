@@ -13,6 +13,7 @@
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
 #include "support/python.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 using meshtensor_test::own_folder;
@@ -278,7 +279,7 @@ TEST_CASE("with Python's safetensors") {
   held one(2), other(4);
   one.set_all();
   mt::export_safetensors(one.weights, folder / "exported", {.names = transposed});
-  std::string const script = std::filesystem::path(__FILE__).replace_extension(".py");
+  std::string const script = meshtensor_test::source_path(__FILE__).replace_extension(".py");
   REQUIRE(std::system(
               (python + " '" + script + "' '" + (folder / "exported") + "' '" + (folder / "theirs") + "'").c_str()) ==
           0);

@@ -11,6 +11,7 @@
 
 #include "meshtensor/emit/print_instructions.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 using mt::to;
@@ -106,7 +107,7 @@ std::string first_difference(std::string const& a, std::string const& b) {
 
 template <class Program>
 void check(char const* name, mt::layout_rules const& rules) {
-  auto const file = std::filesystem::path(__FILE__).parent_path() / "golden" / (std::string(name) + ".txt");
+  auto const file = meshtensor_test::source_path(__FILE__).parent_path() / "golden" / (std::string(name) + ".txt");
   std::string const text = text_after_each<Program>(rules);
   if (std::getenv("MESHTENSOR_UPDATE") != nullptr) std::ofstream(file) << text;
   std::stringstream known;

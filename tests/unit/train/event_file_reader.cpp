@@ -9,6 +9,7 @@
 
 #include "meshtensor/train/event_file.hpp"
 #include "support/python.hpp"
+#include "support/source_path.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mt = meshtensor;
@@ -43,7 +44,7 @@ TEST_CASE("TensorBoard reads what was written") {
     events.scalar("\xc3\xa4/rate", -1e-30, std::int64_t{1} << 40);
   }
   std::string printed;
-  auto const script = std::filesystem::path(__FILE__).replace_extension(".py").string();
+  auto const script = meshtensor_test::source_path(__FILE__).replace_extension(".py").string();
   int const code = run(meshtensor_test::python() + " '" + script + "' '" + f.path.string() + "' 2>&1", printed);
   if (code == 77 || code == 127)
     return meshtensor_test::skip_without_package("this Python has no TensorBoard: " + printed);
