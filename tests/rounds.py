@@ -355,11 +355,11 @@ def process_faults():
                           '<testsuite><testcase name="t" status="run"/></testsuite>\nX\n', encoding="utf-8")
         script.chmod(0o755)
         begun = time.monotonic()
-        for name, expected in {"main": "passed", "ends": "passed", "hangs": "failed"}.items():
-            o = run_piece([str(script)], "tree", Piece(name, 1), 0.02, pathlib.Path(folder) / "results")
+        for name, minutes, expected in (("main", 2, "passed"), ("ends", 2, "passed"), ("hangs", 0.02, "failed")):
+            o = run_piece([str(script)], "tree", Piece(name, 1), minutes, pathlib.Path(folder) / "results")
             if o.what != expected:
                 wrong.append(f"a piece that {name}: {o}")
-        if time.monotonic() - begun > 60:
+        if time.monotonic() - begun > 240:
             wrong.append("a piece that hangs was not ended in time")
     return wrong
 

@@ -94,6 +94,7 @@ joined=OFF
 
 configure() {
   cmake --preset "$1" "-DMESHTENSOR_PIECE=$piece" "-DMESHTENSOR_JOINED=$joined" \
+    "-DMESHTENSOR_FUZZ_SEED=$((10#${MESHTENSOR_SEED:-0} % 2147483647))" \
     ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}
 }
 
