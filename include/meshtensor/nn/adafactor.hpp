@@ -8,17 +8,22 @@ namespace meshtensor {
 namespace nn {
 namespace detail {
 
-/// The means over the dims `along` of a tensor; its other dims stay.
-template <dtype T>
-constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
-  builder& b = *x.owner;
-  if (along.count == 0) return x;
+/// The number of elements along dims.
+constexpr number elements_of(builder& b, shape const& along) {
   number parts = 1;
   for (int i = 0; i < along.count; ++i) {
     number_row const extent{number_row::extent, function::copy, along.at[i], no_id, 0};
     parts = parts * number::of_row(&b, b.add_number(extent));
   }
-  return any_tensor<T>(&b, reduce(b, reduction::sum, x.id, along)) * (1 / parts);
+  return parts;
+}
+/// The means over the dims `along` of a tensor; its other dims stay.
+template <dtype T>
+constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
+  builder& b = *x.owner;
+  if (along.count == 0) return x;
+  number const share = 1 / elements_of(b, along);
+  return any_tensor<T>(&b, reduce(b, reduction::sum, x.id, along)) * share;
 }
 
 template <dtype T>
@@ -35,7 +40,8 @@ struct adafactor_step {
     auto const moved = own.count < 2 ? g * rsqrt(running(s, kept, "v", p, squares, united(outer, own)))
                                      : factored(s, kept, p, g, squares, outer, own);
     auto const length = sqrt(mean_over<T>(moved * moved, own));
-    auto const scale = maximum(sqrt(mean_over<T>(p * p, own)), floor_of_scale);
+    auto const squares_of_p = squares_within(p, [&](any_tensor<T> const& y) { return mean_over<T>(y, own); });
+    auto const scale = maximum(root_of(squares_of_p, elements_of(b, own)), floor_of_scale);
     return p - moved * (scale * rate / maximum(length / most, 1));
   }
 

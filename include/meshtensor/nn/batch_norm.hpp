@@ -45,7 +45,7 @@ struct batch_norm_along {
       auto const offset = cast<inner>(bias) - kept_mean * factor;
       return cast<X::type>(cast<inner>(x) * factor + offset);
     }
-    auto const [y, centre, variance] = standardized(x, gain, bias, rest{}, how.epsilon);
+    auto const [y, centre, scale, variance] = standardized<true>(x, gain, bias, rest{}, how.epsilon);
     number const count = elements_along(rest{});
     auto const unbiased = variance * (count / maximum(count - 1, 1));
     s.update(kept_mean, kept_mean * (1 - how.momentum) + centre * how.momentum);

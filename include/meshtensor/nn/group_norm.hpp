@@ -27,7 +27,7 @@ struct group_norm_body {
       auto const gain = split(s.parameter("gain", channel, ones), channel, parts);
       auto const bias = split(s.parameter("bias", channel, zeros), channel, parts);
       auto const apart = split(x, channel, parts);
-      auto const results = standardized(apart, gain, bias, dims<Along..., I>{}, norm_epsilon);
+      auto const results = standardized<false>(apart, gain, bias, dims<Along..., I>{}, norm_epsilon);
       return merge(std::get<0>(results), parts, channel);
     } else {
       return x;
@@ -50,7 +50,7 @@ struct instance_norm_body {
     if constexpr (has_all && of_float<X>) {
       auto const gain = s.parameter("gain", channel, ones);
       auto const bias = s.parameter("bias", channel, zeros);
-      return std::get<0>(standardized(x, gain, bias, dims<First, Along...>{}, norm_epsilon));
+      return std::get<0>(standardized<false>(x, gain, bias, dims<First, Along...>{}, norm_epsilon));
     } else {
       return x;
     }

@@ -24,14 +24,14 @@ struct lars_step {
 
  private:
   static constexpr any_tensor<T> length(builder& b, any_tensor<T> const& x, shape const& own) {
-    any_tensor<T> const squares = x * x;
-    return sqrt(any_tensor<T>(&b, reduce(b, reduction::sum, squares.id, own)));
+    return length_of(x,
+                     [&](any_tensor<T> const& y) { return any_tensor<T>(&b, reduce(b, reduction::sum, y.id, own)); });
   }
   constexpr any_tensor<T> scaled(builder& b, any_tensor<T> const& p, any_tensor<T> const& g, shape const& own) const {
     any_tensor<T> const weight_norm = length(b, p, own), gradient_norm = length(b, g, own);
     tensor<T> const shrink(&b, decay);
     any_tensor<T> const all = decay == no_id ? gradient_norm : any_tensor<T>(gradient_norm + weight_norm * shrink);
-    any_tensor<T> const local = select(weight_norm * gradient_norm == 0, 1, weight_norm * trust / all);
+    any_tensor<T> const local = select(minimum(weight_norm, gradient_norm) == 0, 1, weight_norm * trust / all);
     return (decay == no_id ? g : any_tensor<T>(g + p * shrink)) * (local * rate);
   }
 };

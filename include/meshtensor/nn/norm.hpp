@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "meshtensor/graph/scope.hpp"
+#include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/reduce.hpp"
 
@@ -13,6 +14,13 @@ namespace meshtensor::nn {
 inline constexpr double norm_epsilon = 1e-5;
 
 namespace detail {
+
+/// 1 / √(mean of squares along a dim + 1e-5).
+template <handle X, dim_type D>
+constexpr auto scale_along(X const& x, D along) {
+  return rsqrt_of(squares_within(x, [&](auto const& y) { return mean(y, along); }), extent(along), norm_epsilon);
+}
+
 struct layer_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 layer_norm takes a scope, x and the dim of its mean, not a scope and"};
@@ -29,7 +37,7 @@ struct layer_norm_body {
           [=](auto a, auto g, auto b) {
             auto const centre = mean(a, along);
             auto const centred = a - centre;
-            auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
+            auto const scale = scale_along(centred, along);
             return std::tuple(centred * scale * g + b, centre, scale);
           },
           [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
@@ -55,7 +63,8 @@ struct layer_norm_body {
 ///
 /// parameters  gain [dim], ones; bias [dim], zeros
 /// dims        those of `x`
-/// layout      `dim` sharded over an axis: two sums, which lack it, are reduced over that axis
+/// layout      `dim` sharded over an axis: a sum and then two of squares, one of them for huge elements, are reduced
+///             over that axis
 /// errors      T01 `x` lacks the dim
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
 inline constexpr library_layer layer_norm = detail::layer_norm_body{};
@@ -75,7 +84,7 @@ inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
     auto const results = composite_with_gradient(
         "rms_norm",
         [=](auto a, auto g) {
-          auto const scale = rsqrt(mean(a * a, along) + norm_epsilon);
+          auto const scale = detail::scale_along(a, along);
           return std::tuple(a * scale * g, scale);
         },
         [=](auto a, auto g, auto, auto scale, auto dy) {

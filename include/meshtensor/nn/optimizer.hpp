@@ -2,6 +2,7 @@
 // The common part of optimizers: they replace every parameter by its next value. Every hyperparameter is a number.
 #pragma once
 
+#include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/nn/schedule.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -19,14 +20,14 @@ namespace detail {
 template <dtype T>
 constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   builder& b = *g.owner;
-  value_id total = no_id;
+  value_id usual = no_id, lowered = no_id;
   for (int i = 0; i < g.size(); ++i) {
-    auto const dp = g[i].gradient;
-    value_id const squares = sum(dp * dp).id;
-    total = i == 0 ? squares : add(b, total, squares);
+    auto const q = squares_within(g[i].gradient, [](any_tensor<T> const& y) { return sum(y); });
+    usual = i == 0 ? q.usual.id : add(b, usual, q.usual.id);
+    lowered = i == 0 ? q.lowered.id : add(b, lowered, q.lowered.id);
   }
   auto const most = meshtensor::detail::as_tensor<T>(b, limit);
-  return most / maximum(sqrt(tensor<T>(&b, total)), most);
+  return most / maximum(root_of(squares_of{tensor<T>(&b, usual), tensor<T>(&b, lowered)}), most);
 }
 
 /// Stands for a loss that was not given.

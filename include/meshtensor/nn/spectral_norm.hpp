@@ -4,6 +4,7 @@
 
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/nn/channels.hpp"
+#include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/reduce.hpp"
 
@@ -14,7 +15,8 @@ namespace detail {
 /// A vector of length 1, or of zeros.
 template <handle H>
 constexpr H unit(H const& x) {
-  return x / maximum(sqrt(sum(x * x)), 1e-12);
+  auto const length = length_of(x, [](auto const& y) { return sum(y); });
+  return x / select(length == 0, 1, length);
 }
 
 struct spectral_norm_body {

@@ -4,6 +4,7 @@
 
 #include <tuple>
 
+#include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/reduce.hpp"
 
@@ -30,19 +31,23 @@ constexpr number elements_along(dims<D...>) {
   return (number(1) * ... * extent(D{}));
 }
 
-/// The means of x and of (x - mean)², from two sums of one pass over `x` that are reduced together. They are made in
-/// f64, where no digit of an f32 is lost in the difference of squares; f64 itself takes a second pass.
+/// The mean of x, 1 / √(variance + epsilon), and the variance, which is infinite if the dtype cannot hold it. Two sums
+/// of one pass over `x` are reduced together, both in f64: no digit of an f32 is lost in the difference of squares, and
+/// no square overflows before its root is taken. f64 itself takes a second pass.
 template <handle X, class Along>
-constexpr auto moments(X const& x, Along along) {
+constexpr auto statistics(X const& x, Along along, number const& epsilon) {
   if constexpr (X::type == dtype::f64) {
     auto const centre = mean_along(x, along);
-    auto const centred = x - centre;
-    return std::tuple(centre, mean_along(centred * centred, along));
+    auto const q = squares_within(x - centre, [&](auto const& y) { return mean_along(y, along); });
+    number const count = elements_along(along);
+    return std::tuple(centre, rsqrt_of(q, count, epsilon), added_of(q, count));
   } else {
     auto const wide = cast<dtype::f64>(x);
     auto const centre = mean_along(wide, along);
     auto const square = mean_along(wide * wide, along);
-    return std::tuple(cast<dtype::f32>(centre), cast<dtype::f32>(maximum(square - centre * centre, 0)));
+    auto const variance = maximum(square - centre * centre, 0);
+    return std::tuple(cast<dtype::f32>(centre), cast<dtype::f32>(rsqrt(variance + epsilon)),
+                      cast<dtype::f32>(variance));
   }
 }
 
@@ -53,21 +58,26 @@ constexpr auto scaled(X const& x, G const& gain, G const& bias, C const& centre,
   return cast<X::type>((cast<inner>(x) - centre) * scale * cast<inner>(gain) + cast<inner>(bias));
 }
 
-/// A tuple of `x` standardized along the dims `along`, then scaled and shifted; its mean and its variance along them.
-/// Gain and bias may have dims of `along`.
-template <handle X, handle G, class Along>
+/// A tuple of `x` standardized along the dims `along`, then scaled and shifted, its mean along them, the reciprocal of
+/// its deviation and, if it is asked for, its variance, which may not fit the dtype where the others do. Gain and bias
+/// may have dims of `along`.
+template <bool GivesVariance, handle X, handle G, class Along>
 constexpr auto standardized(X const& x, G const& gain, G const& bias, Along along, number const& epsilon) {
   constexpr dtype inner = accumulator_of(X::type);
   using before = ruled_t<without, Along, typename G::dim_list>;  // summed first, without the gain
   using behind = ruled_t<without, Along, before>;                // summed with the gain
-  auto const results = composite_with_gradient(
+  return composite_with_gradient(
       "standardize",
       [=](auto a, auto g, auto b) {
-        auto const [centre, variance] = moments(a, along);
-        auto const scale = rsqrt(variance + epsilon);
-        return std::tuple(scaled(a, g, b, centre, scale), centre, scale, variance);
+        auto const [centre, scale, variance] = statistics(a, along, epsilon);
+        auto const y = scaled(a, g, b, centre, scale);
+        if constexpr (GivesVariance) return std::tuple(y, centre, scale, variance);
+        else return std::tuple(y, centre, scale);
       },
-      [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto, auto dy) {
+      [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto... rest)
+      requires(sizeof...(rest) == (GivesVariance ? 2 : 1))
+      {
+        auto const dy = std::get<sizeof...(rest) - 1>(std::tuple(rest...));
         auto const inner_dy = cast<inner>(dy);
         auto const gained = cast<inner>(g);
         auto const normal_a = (cast<inner>(a) - centre) * scale;
@@ -81,7 +91,6 @@ constexpr auto standardized(X const& x, G const& gain, G const& bias, Along alon
         return std::tuple(cast<decltype(a)::type>(da), cast<decltype(g)::type>(dg), cast<decltype(b)::type>(db));
       },
       x, gain, bias);
-  return std::tuple(std::get<0>(results), std::get<1>(results), std::get<3>(results));
 }
 
 }  // namespace meshtensor::nn::detail

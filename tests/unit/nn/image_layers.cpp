@@ -99,9 +99,9 @@ struct divided {
     s.output("y", mt::nn::spectral_norm(s / "norm", weight, length, Iterations));
   }
 };
-void set_diagonal(trial::program& p) {
+void set_diagonal(trial::program& p, double size = 1) {
   mt::block& weight = p.variables.at("weight");
-  for (std::int64_t i = 0; i < 9; ++i) weight.set(i, i % 4 == 0 ? 3 - static_cast<double>(i / 4) : 0);
+  for (std::int64_t i = 0; i < 9; ++i) weight.set(i, i % 4 == 0 ? (3 - static_cast<double>(i / 4)) * size : 0);
 }
 
 }  // namespace
@@ -171,4 +171,16 @@ TEST_CASE("spectral_norm finds the largest singular value, and keeps its vectors
   for (std::int64_t i = 0; i < 9; ++i) CHECK(std::abs(same.number_at(i) - y.number_at(i)) < 1e-6);
   for (char const* name : {"norm/left", "norm/right"})
     CHECK(trial::numbers_of(still.variables.at(name)) == trial::numbers_of(p.variables.at(name)));
+}
+
+TEST_CASE("spectral_norm of huge and of tiny weights") {
+  for (double const size : {1e-36, 1e-25, 1e-14, 1e14, 1e25, 1e36}) {
+    INFO("size " << size);
+    trial::program p = trial::program::of<divided<30>>();
+    p.run();
+    set_diagonal(p, size);
+    mt::block const y = p.run().at("y");
+    for (std::int64_t i = 0; i < 9; ++i)
+      CHECK(std::abs(y.number_at(i) - (i % 4 == 0 ? 1 - static_cast<double>(i / 4) / 3 : 0)) < 1e-5);
+  }
 }

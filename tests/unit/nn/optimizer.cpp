@@ -374,3 +374,66 @@ TEST_CASE("lars moves a layer of zeros by its gradient, and none without a gradi
   CHECK(p.variables.at("zero").number_at(3) == -0.5);
   CHECK(p.variables.at("still").number_at(3) == 1);
 }
+
+namespace {
+
+/// A step by the gradient x, in f32.
+template <class How>
+struct stepped {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows, columns);
+    auto const w = s.parameter("w", rows, columns, mt::ones);
+    How{}(s).minimize(s / "optimizer", sum(w * x));
+  }
+};
+/// What such a step by numbers of this size takes from each element of a parameter of ones.
+template <class How>
+std::vector<double> moved(How, double size) {
+  program p = program::of<stepped<How>>();
+  p.fill("x", {3 * size, 0, -1 * size, 2 * size, 1 * size, -1 * size});
+  p.run();
+  std::vector<double> all = trial::numbers_of(p.variables.at("w"));
+  for (double& one : all) one = 1 - one;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("lengths of huge and of tiny gradients are those of others, scaled") {
+  double const directions[] = {0.75, 0, -0.25, 0.5, 0.25, -0.25};
+  auto const clipped = [](auto) { return mt::sgd{.learning_rate = 0.5, .clip_norm = 1}; };
+  auto const by_layer = [](auto) { return mt::lars{.learning_rate = 0.5, .trust = 1}; };  // √6 times the direction
+  for (double const size : {4.0, 1e14, 1e17, 1e19, 1e25, 1e37}) {
+    INFO("size " << size);
+    std::vector<double> const by_clipping = moved(clipped, size), by_lars = moved(by_layer, size);
+    for (std::size_t i = 0; i < 6; ++i) {
+      CHECK(by_clipping[i] == doctest::Approx(0.5 * directions[i]).epsilon(1e-6));
+      CHECK(by_lars[i] == doctest::Approx(0.5 * std::sqrt(6.0) * directions[i]).epsilon(1e-6));
+    }
+  }
+  for (double const size : {1e-9, 1e-15, 1e-25, 1e-36}) {
+    INFO("size " << size);
+    std::vector<double> const by_lars = moved(by_layer, size);
+    for (std::size_t i = 0; i < 6; ++i)
+      CHECK(by_lars[i] == doctest::Approx(0.5 * std::sqrt(6.0) * directions[i]).epsilon(1e-6));
+    CHECK(moved(clipped, size) == std::vector<double>(6));  // one less so little is one
+  }
+}
+
+namespace {
+
+struct huge_parameter {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", rows, columns, mt::constant(1e25));
+    mt::adafactor{.learning_rate = 0.5}.minimize(s / "optimizer", sum(w * s.input("x", mt::f32, rows, columns)));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("adafactor's steps are in proportion to a huge parameter") {
+  program p = program::of<huge_parameter>();
+  p.fill("x", {1, 1, 1, 1, 1, 1});
+  p.run();
+  CHECK(p.variables.at("w").number_at(3) == doctest::Approx(0.5e25).epsilon(1e-6));
+}
