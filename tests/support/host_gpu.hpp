@@ -64,6 +64,7 @@ template <class T> inline T __fdividef(T x, T y) {  // as CUDA's guide has it
 }
 template <class T> inline T root_of(T x) { return mm::sqrt(x); }
 template <class T> inline T floor_of(T x) { return mm::floor(x); }
+template <class T> inline T remainder_of(T x, T y) { return (T)mm::detail::fmod(x, y); }
 template <class T> inline T normal_number(u32 a, u32 b, u32 c, u32 d, T) { return mm::normal_of<T>(a, b, c, d); }
 )text";
 class host_gpu final : public meshtensor::cuda::gpu {

@@ -5,6 +5,7 @@
 
 #include "meshtensor/base/exponential.hpp"
 #include "meshtensor/base/power.hpp"
+#include "meshtensor/base/remainder.hpp"
 #include "meshtensor/base/trigonometry.hpp"
 
 namespace meshtensor::math {

@@ -168,9 +168,14 @@ struct elementwise_rule : elementwise_inference {
         give(x2, [&] { return select(b, {x(), zero(), dy}); });
         break;
       }
-      case function::modulo:  // x - z floor(x / z); floor has gradient 0
+      case function::modulo:  // x - n z, where the integer n has gradient 0
         give(x0, [&] { return dy; });
-        give(x1, [&] { return negate(b, multiply(b, dy, elementwise(b, function::floor, divide(b, {x(), z()})))); });
+        give(x1, [&] {
+          value_id const whole = divide(b, {subtract(b, {x(), d.forward(y)}), z()});
+          value_id const times = elementwise(b, function::floor, add(b, {whole, constant(b, 0.5, type)}));
+          value_id const is_divisor = elementwise(b, function::equal, {d.forward(y), z()});  // if z is infinite, too
+          return negate(b, multiply(b, dy, select(b, {is_divisor, constant(b, -1, type), times})));
+        });
         break;
       default: break;  // stop_gradient, sign, floor, comparisons and logic have none
     }

@@ -41,9 +41,7 @@ inline value divided(writer& w, char const* how, value const& x, value const& y)
 }
 /// The remainder has the sign of the divisor.
 inline value modulo(writer& w, value const& x, value const& y, bool floats) {
-  if (floats)
-    return binary(w, "subtract", {x, binary(w, "multiply", {y, unary(w, "floor", binary(w, "divide", {x, y}))})});
-  value const r = divided(w, "remainder", x, y), zero = like(w, x, 0);
+  value const r = floats ? binary(w, "remainder", {x, y}) : divided(w, "remainder", x, y), zero = like(w, x, 0);
   value const other_sign = compare(w, "NE", {compare(w, "LT", {r, zero}), compare(w, "LT", {y, zero})});
   value const moves = binary(w, "and", {compare(w, "NE", {r, zero}), other_sign});
   return select(w, {moves, binary(w, "add", {r, y}), r});

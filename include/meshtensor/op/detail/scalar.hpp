@@ -38,7 +38,7 @@ constexpr V apply_to_floats(V a, [[maybe_unused]] V b) {
   else if constexpr (F == function::subtract) return a - b;
   else if constexpr (F == function::multiply) return a * b;
   else if constexpr (F == function::divide) return a / b;
-  else if constexpr (F == function::modulo) return a - b * math::floor(a / b);
+  else if constexpr (F == function::modulo) return math::modulo(a, b);
   else if constexpr (F == function::power) return math::pow(a, b);
   else if constexpr (F == function::maximum) return math::maximum(a, b);
   else if constexpr (F == function::minimum) return math::minimum(a, b);

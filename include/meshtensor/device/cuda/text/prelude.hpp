@@ -40,6 +40,8 @@ template <class T> __device__ inline T near_sigmoid(T x) {
 }
 __device__ inline float floor_of(float x) { return floorf(x); }
 __device__ inline double floor_of(double x) { return floor(x); }
+__device__ inline float remainder_of(float x, float y) { return fmodf(x, y); }
+__device__ inline double remainder_of(double x, double y) { return fmod(x, y); }
 
 // sqrt(-2 log u) cos(2 pi v) of words: the polynomials of the library, so that the bits are its own
 __device__ inline float word_number(u32 w) { return (float)(w >> 16) * 65536.0f + (float)(w & 0xffffu); }
@@ -238,8 +240,10 @@ template <class T> __device__ inline T near_divide(T x, T y) {
   return __fdividef(x * by, y * by);
 }
 template <class T> __device__ inline T do_modulo(T a, T b) {
-  if constexpr (floats<T>) return a - b * floor_of(a / b);
-  else {
+  if constexpr (floats<T>) {
+    const T r = remainder_of(a, b);
+    return (r < 0 && b > 0) || (r > 0 && b < 0) ? r + b : r;
+  } else {
     if (b == T(0) || (b == T(-1) && T(-1) < T(0))) return T(0);
     const T r = (T)(a % b);
     return r != T(0) && ((r < T(0)) != (b < T(0))) ? (T)(r + b) : r;
