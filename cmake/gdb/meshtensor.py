@@ -153,7 +153,8 @@ class Module:
         row = self.m["numbers"][i]
         kind, first, second = enumerator(row["kind"]), int(row["first"]), int(row["second"])
         if kind == "literal":
-            return literal(float(row["value"]))
+            exact = row["value"]
+            return str(int(float(exact["real"])) + int(exact["rest"])) if int(exact["rest"]) else literal(float(exact["real"]))
         if kind == "named":
             return self.label(first)
         if kind == "extent":

@@ -99,10 +99,10 @@ class stablehlo_cases {
     }
   }
   mt::block number_of(mt::lowering const& l, mt::stablehlo_port const& p) const {
-    std::vector<double> numbers;
+    std::vector<mt::number_value> numbers;
     mt::evaluate_numbers(l.graph, l.planned.numbers, settings_, numbers);
     mt::block b(p.type_in(l.graph), {}, l.planned.numbers);
-    b.set(0, numbers[p.row]);
+    mt::with_element(b.type(), [&]<class E>() { *b.window().as<E>() = mt::element_of<E>(numbers[p.row]); });
     return b;
   }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "meshtensor/array/block.hpp"
-#include "meshtensor/array/numbers.hpp"
+#include "meshtensor/array/integer_numbers.hpp"
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/detail/initial.hpp"
@@ -43,9 +43,10 @@ using blocks = std::map<std::string, block>;
 
 /// The initial value of a variable.
 inline initial_value initial_of(module const& m, binding const& b, variable const& v, settings const& s) {
-  std::vector<double> numbers;
+  std::vector<number_value> numbers;
   evaluate_numbers(m, b, s, numbers);
   random_key const key{s.seed, identity_of(m, v.path, 0), 0};
+  if (v.start == initializer_kind::constant) detail::require_fits(m, v.type, v.number, v.site, numbers[v.number]);
   if (v.start != initializer_kind::automatic) return {v.start, numbers[v.number], key};
   if (v.dims.count - v.own < 2) return {initializer_kind::constant, 0, key};
   return {initializer_kind::normal, 1 / std::sqrt(static_cast<double>(b.extent[v.dims.at[v.own]])), key};
@@ -55,7 +56,7 @@ inline initial_value initial_of(module const& m, binding const& b, variable cons
 /// share a variable must agree, else the result would depend on which of them is made first.
 struct declared_start {
   initializer_kind kind;
-  double argument;
+  number_value argument;
   std::string text;
 
   static declared_start of(module const& m, variable const& v, initial_value const& first) {
@@ -65,7 +66,7 @@ struct declared_start {
   }
   /// errors  R04
   void require_same(std::string const& label, declared_start const& other) const {
-    if (kind != other.kind || argument != other.argument)
+    if (kind != other.kind || !(argument == other.argument))
       throw error("R04", {"'", label, "' starts with ", text, " in one program and with ", other.text,
                           " in another: programs that share a parameter must give it the same initializer"});
   }
@@ -84,6 +85,7 @@ class interpreter {
   /// initialised, written ones replaced.
   blocks run(int entry, blocks const& inputs, blocks& variables, settings const& s) {
     evaluate_numbers(m_, b_, s, numbers_);
+    integer_numbers(m_).require(numbers_);
     context_ = {numbers_.data(), s.seed, s.step, 0, 0};
     settings_ = &s, inputs_ = &inputs, variables_ = &variables;
     outputs_.clear(), next_.clear();
@@ -216,7 +218,7 @@ class interpreter {
   binding const& b_;
   node_loops loops_;
   std::vector<block> values_;
-  std::vector<double> numbers_;
+  std::vector<number_value> numbers_;
   run_context context_{};
   settings const* settings_ = nullptr;
   blocks const* inputs_ = nullptr;

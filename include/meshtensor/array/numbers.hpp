@@ -9,25 +9,25 @@
 #include <vector>
 
 #include "meshtensor/graph/rule.hpp"
-#include "meshtensor/op/detail/scalar.hpp"
+#include "meshtensor/op/detail/number_arithmetic.hpp"
 #include "meshtensor/pass/bind/binding.hpp"
 
 namespace meshtensor {
 
 /// The settings of a step: numbers by name, the seed, and counts of what was done before.
 struct settings {
-  std::map<std::string, double, std::less<>> named;
+  std::map<std::string, number_value, std::less<>> named;
   std::uint64_t seed = 0;
   std::uint64_t step = 0;                   // steps of the program that are done
   std::vector<std::uint64_t> updates = {};  // for each number that counts updates; empty: as many as steps
 };
 
-/// The values of all rows of `m.numbers`, in f64.
-inline void evaluate_numbers(module const& m, binding const& b, settings const& s, std::vector<double>& values) {
+/// The values of all rows of `m.numbers`.
+inline void evaluate_numbers(module const& m, binding const& b, settings const& s, std::vector<number_value>& values) {
   values.resize(static_cast<std::size_t>(m.number_count));
   for (int i = 0; i < m.number_count; ++i) {
     number_row const& row = m.numbers[i];
-    double& v = values[static_cast<std::size_t>(i)];
+    number_value& v = values[static_cast<std::size_t>(i)];
     switch (row.kind) {
       case number_row::literal: v = row.value; break;
       case number_row::named: {
@@ -36,16 +36,14 @@ inline void evaluate_numbers(module const& m, binding const& b, settings const& 
         v = set == s.named.end() ? row.value : set->second;
         break;
       }
-      case number_row::extent: v = static_cast<double>(b.extent[row.first]); break;
+      case number_row::extent: v = b.extent[row.first]; break;
       case number_row::step:
-      case number_row::schedule: v = static_cast<double>(s.step); break;
+      case number_row::schedule: v = s.step; break;
       case number_row::updates:
-      case number_row::most_updates:
-        v = static_cast<double>(s.updates.empty() ? s.step : s.updates[static_cast<std::size_t>(i)]);
-        break;
-      case number_row::seed: v = static_cast<double>(s.seed); break;
+      case number_row::most_updates: v = s.updates.empty() ? s.step : s.updates[static_cast<std::size_t>(i)]; break;
+      case number_row::seed: v = s.seed; break;
       case number_row::expression:
-        v = apply<double>(row.f, values[row.first], row.second == id{no_id} ? 0 : values[row.second]);
+        v = apply_to_numbers(row.f, values[row.first], row.second == id{no_id} ? number_value(0) : values[row.second]);
         break;
     }
   }

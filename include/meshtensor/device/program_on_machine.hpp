@@ -127,7 +127,8 @@ class program_on_machine {
     };
     auto const g = std::make_shared<given>();
     g->context = e.context;
-    std::int64_t const state_bytes = 16 + std::int64_t{m_.number_count} * 8;
+    std::int64_t const state_bytes =
+        16 + std::int64_t{m_.number_count} * static_cast<std::int64_t>(sizeof(number_value));
     launched_work about{name_of_work(e.n), {bytes_at(state, state_bytes)}, {}};
     for (int i = 0; i < e.n.operands.count; ++i) {
       about.reads.push_back(bytes_of_view(e.operands[i]));
@@ -139,7 +140,7 @@ class program_on_machine {
     }
     to_do.launch(std::move(about), [this, k, g, n = &e.n, from = machine_.host(state)] {
       std::memcpy(&g->context.seed, from, 8), std::memcpy(&g->context.step, from + 8, 8);
-      g->context.numbers = reinterpret_cast<double const*>(from + 16);
+      g->context.numbers = reinterpret_cast<number_value const*>(from + 16);
       kernels::launch(device_, *k, {m_, *n, g->operands.data(), g->results.data(), g->context});
     });
   }

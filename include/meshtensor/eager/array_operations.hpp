@@ -334,7 +334,7 @@ auto roll(A const& a, D along, std::int64_t by) {
   return at_once([&](auto const& x, auto d) { return roll(x, d, by); }, a, along);
 }
 template <named_array A, dim_type D>
-auto shift(A const& a, D along, std::int64_t by, double around = 0) {
+auto shift(A const& a, D along, std::int64_t by, number const& around = 0) {
   return at_once([&](auto const& x, auto d) { return shift(x, d, by, around); }, a, along);
 }
 template <named_array A, dim_type D>

@@ -142,6 +142,7 @@ class eager_record : eager_tables, interpreter {
       if (n.region != entry_) continue;
       if (n.kind == primitive::input) see(n);
       if (n.kind == primitive::read) fetch(b.m.variables[variable_of(n)]);
+      detail::require_fits(b.m, n, numbers_);
       if (takes_gradient(n)) differentiate_here(n);
       else run_node(n);
     }
@@ -164,7 +165,7 @@ class eager_record : eager_tables, interpreter {
   /// The number set as "seed", unless the program has a number of that name; else the store's seed.
   std::uint64_t seed() const {
     auto const chosen = set.named.find("seed");
-    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return static_cast<std::uint64_t>(chosen->second);
+    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return element_of<std::uint64_t>(chosen->second);
     return weights != nullptr ? weights->seed() : settings{}.seed;
   }
 

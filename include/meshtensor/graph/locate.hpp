@@ -81,6 +81,16 @@ constexpr diagnostic& add_line(diagnostic& d, module const& m, site_id site) {
   for (long long left = all % scale, place = scale / 10; place > 0; left %= place, place /= 10) d << left / place;
   return exponent == 0 ? d : d << "e" << exponent;
 }
+/// Adds a number in its usual notation, an integer below 2^64 in size with all its digits.
+[[gnu::cold]] constexpr diagnostic& add_exact(diagnostic& d, number_value const& n) {
+  if (!n.is_integer() || (n.real < 1e9 && n.real > -1e9)) return add_real(d, n.real);
+  char digits[24] = {};
+  int first = 23;  // behind it is the 0 that ends the text
+  for (auto left = n.integer() < 0 ? -n.integer() : n.integer(); left != 0; left /= 10)
+    digits[--first] = static_cast<char>('0' + static_cast<int>(left % 10));
+  if (n.integer() < 0) digits[--first] = '-';
+  return d << static_cast<char const*>(digits + first);
+}
 
 /// Adds ` made at train.cpp:31`.
 [[gnu::cold]] constexpr diagnostic& add_made(diagnostic& d, module const& m, value_id v) {

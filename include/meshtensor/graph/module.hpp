@@ -14,6 +14,7 @@
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/base/name.hpp"
+#include "meshtensor/base/number_value.hpp"
 #include "meshtensor/graph/primitive.hpp"
 #include "meshtensor/tensor/ids.hpp"
 #include "meshtensor/tensor/layout.hpp"
@@ -169,10 +170,10 @@ struct number_row {
   /// updates: the number of updates counted under a path. most_updates: the highest such count of the entry below a
   /// path.
   enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression, schedule, updates, most_updates } kind;
-  function f;    // expression
-  id first;      // expression: a row; named: its name; extent: a dim; updates, most_updates: a path
-  id second;     // expression: a row; named: the line of its declaration, which does not tell it from others
-  double value;  // literal: its value; named: the value until it is set
+  function f;          // expression
+  id first;            // expression: a row; named: its name; extent: a dim; updates, most_updates: a path
+  id second;           // expression: a row; named: the line of its declaration, which does not tell it from others
+  number_value value;  // literal: its value; named: the value until it is set
 };
 
 struct path_row {

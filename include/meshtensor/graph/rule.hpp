@@ -17,7 +17,7 @@ class unchanged_blocks;  // base/kept_copies.hpp
 
 /// The values that change from step to step and from iteration to iteration.
 struct run_context {
-  double const* numbers;  // the module's table of numbers, evaluated
+  number_value const* numbers;  // the module's table of numbers, evaluated
   std::uint64_t seed;
   std::uint64_t step;                           // of the program
   std::uint64_t iteration;                      // linear over all enclosing loops
@@ -33,7 +33,9 @@ struct evaluation {
   view const* results;
   run_context const& context;
 
-  double number(int attribute) const { return context.numbers[n.attribute[attribute]]; }
+  /// A number among the attributes, in f64. `exact_number` has all digits of an integer, too, for `element_of`.
+  double number(int attribute) const { return exact_number(attribute).real; }
+  number_value exact_number(int attribute) const { return context.numbers[n.attribute[attribute]]; }
 };
 
 }  // namespace meshtensor

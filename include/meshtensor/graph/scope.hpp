@@ -182,7 +182,7 @@ class trace_scope {
   /// A number that is set by name at start or per step: `s.number("learning_rate", 1e-3)`.
   ///
   /// errors  G03 declared elsewhere with another value
-  constexpr meshtensor::number number(named_here const& label, double unless_set) const {
+  constexpr meshtensor::number number(named_here const& label, number_value const& unless_set) const {
     site_id const here = b_->site;
     at_line(label.where);
     number_id const row = b_->add_named_number(label.label, unless_set);

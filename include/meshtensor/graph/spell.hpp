@@ -68,9 +68,11 @@ class speller {
   meshtensor::module const& m_;
 
  private:
-  static std::string literal(double v) {
+  static std::string literal(number_value const& v) {
+    diagnostic exact{};
+    if (v.rest != 0) return std::string(add_exact(exact, v).view());
     char buffer[32];
-    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr};
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, v.real).ptr};
   }
   [[gnu::cold]] std::string number(number_id row, bool inner) const {
     if (row >= m_.number_count) return "?";

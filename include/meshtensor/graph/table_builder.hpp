@@ -3,7 +3,6 @@
 // the program with its current line.
 #pragma once
 
-#include <bit>
 #include <span>
 
 #include "meshtensor/graph/locate.hpp"
@@ -143,7 +142,7 @@ struct table_builder {
     for (int i = first; i < m.number_count; ++i) {
       number_row const& r = m.numbers[i];
       if (r.kind == row.kind && r.f == row.f && r.first == row.first && r.second == row.second &&
-          std::bit_cast<std::uint64_t>(r.value) == std::bit_cast<std::uint64_t>(row.value))
+          r.value.is_same(row.value))
         return static_cast<number_id>(i);
     }
     make_room(m.number_count, 1, max_numbers, "G17", "numbers");
@@ -151,15 +150,15 @@ struct table_builder {
     return static_cast<number_id>(m.number_count++);
   }
   /// A number that is set by name, declared at the current line.
-  constexpr number_id add_named_number(name const& label, double unless_set) {
+  constexpr number_id add_named_number(name const& label, number_value const& unless_set) {
     name_id const called = intern(label);
     for (int i = 0; i < m.number_count; ++i) {
       number_row const& r = m.numbers[i];
       if (r.kind != number_row::named || r.first != called) continue;
-      if (std::bit_cast<std::uint64_t>(r.value) != std::bit_cast<std::uint64_t>(unless_set)) {
+      if (!r.value.is_same(unless_set)) {
         diagnostic d{};
-        add_real(d << "G03 the number '" << label << "' is declared twice, as ", r.value);
-        add_real(add_line(d, m, static_cast<site_id>(r.second)) << " and as ", unless_set);
+        add_exact(d << "G03 the number '" << label << "' is declared twice, as ", r.value);
+        add_exact(add_line(d, m, static_cast<site_id>(r.second)) << " and as ", unless_set);
         find(add_line(d, m, site) << ": give both the same value, or one of them another name");
       }
       return static_cast<number_id>(i);
@@ -178,7 +177,9 @@ struct table_builder {
     for (window_row const& row : rows) m.windows[m.window_count++] = row;
     return static_cast<id>(m.window_count - count);
   }
-  constexpr number_id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
+  constexpr number_id literal(number_value const& v) {
+    return add_number({number_row::literal, function::copy, no_id, no_id, v});
+  }
 
  private:
   constexpr void find_two_extents(dim_row const& row, extent_rule const& rule) {

@@ -2,7 +2,7 @@
 // Parameters and state: their initial values, their declaration, and the read of their value before a step.
 #pragma once
 
-#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/element_number.hpp"
 
 namespace meshtensor {
 
@@ -29,7 +29,7 @@ constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind
   if (kind == initializer_kind::constant && n.kind == number_row::literal && (n.value == 0 || n.value == 1))
     return d << (n.value == 0 ? "zeros" : "ones");
   d << (kind == initializer_kind::constant ? "constant(" : kind == initializer_kind::normal ? "normal(" : "uniform(");
-  if (n.kind == number_row::literal) add_real(d, n.value);
+  if (n.kind == number_row::literal) add_exact(d, n.value);
   else d << (n.kind == number_row::named ? m.names[n.first] : name("..."));
   return d << ")";
 }
@@ -81,6 +81,7 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
     add_type(d << " and as ", b.m, type, dims) << (trainable ? " (a parameter)" : " (state)");
     b.note(d << ": give one of them another name");
   }
+  if (start.kind == initializer_kind::constant) require_element(b, start.argument, type, "is the initial value of");
   b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
   b.m.variables[b.m.variable_count] = {
       path, type,   trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),

@@ -53,7 +53,7 @@ class collective_planner {
     c.call.root = static_cast<int>(held - c.slices.begin());
   }
   /// Sets the numbers of a step in a move. errors R10 a shift by no number; a slice or a pad beyond its dim
-  void set_numbers(planned_collective& c, node const& n, double const* numbers) const {
+  void set_numbers(planned_collective& c, node const& n, number_value const* numbers) const {
     c.call.at = positions_of(numbers, c.first, c.step);
     move_attributes const a = move_attributes::of(n);
     if (a.from != a.to)

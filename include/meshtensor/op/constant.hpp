@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/op/detail/add_node.hpp"
-#include "meshtensor/op/detail/scalar.hpp"
+#include "meshtensor/op/detail/number_arithmetic.hpp"
 
 namespace meshtensor {
 
@@ -23,7 +23,7 @@ struct constant_rule {
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const& y = e.results[0];
-    double const number = e.context.numbers[constant_attributes::of(e.n).number];
+    number_value const number = e.context.numbers[constant_attributes::of(e.n).number];
     with_element(y.type, [&]<class E>() { *y.as<E>() = element_of<E>(number); });
   }
 };
@@ -65,7 +65,7 @@ constexpr value_id iota(builder& b, int dim, dtype type) {
 }
 
 /// The number that a value is everywhere, if the program says it; null: none.
-constexpr double const* literal_of(module const& m, value_id v) {
+constexpr number_value const* literal_of(module const& m, value_id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
   if (n->kind != primitive::constant) return nullptr;

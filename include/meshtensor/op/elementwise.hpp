@@ -144,7 +144,7 @@ struct elementwise_rule : elementwise_inference {
         give(x0, [&] {
           value_id const less_one = subtract(b, {z(), constant(b, 1, type)});
           value_id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
-          if (double const* exponent = literal_of(b.m, x1); exponent != nullptr && *exponent != 0) return term;
+          if (number_value const* exponent = literal_of(b.m, x1); exponent != nullptr && !(*exponent == 0)) return term;
           return select(b, {elementwise(b, function::equal, {z(), zero()}), zero(), term});  // x^0 is 1 at 0, too
         });
         give(x1, [&] {

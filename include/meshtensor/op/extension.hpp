@@ -106,7 +106,7 @@ constexpr bool takes_numbers(declaration const& d, std::size_t first, std::size_
 constexpr id slot_of(builder& b, attribute_kind kind, number const& n) {
   if (attribute_declaration{kind}.is_number()) return b.add_number(n);
   bool const known = n.count == 1 && n.items[0].kind == number::item::literal;
-  double const value = known ? n.items[0].value : -1;
+  double const value = known ? n.items[0].value.real : -1;
   bool const fits = value >= 0 && value <= (kind == attribute_kind::flag ? 1 : no_id_t::value - 1);
   if (fits && static_cast<id>(value) == value) return static_cast<id>(value);
   diagnostic d{};

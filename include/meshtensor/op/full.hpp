@@ -18,7 +18,7 @@ template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> full(S const& s, number const& everywhere, dtype_constant<T>, to_dims<D...>,
                                line const& where = {}) {
   detail::recording r(&s.recorder(), where);
-  detail::require_integer(r.b, everywhere, T, "fills", "choose a float");
+  detail::require_element(r.b, everywhere, T, "fills", "choose a float");
   value_id const v = constant(r.b, everywhere, T);
   return {&r.b, sizeof...(D) == 0 ? v : broadcast(r.b, v, detail::shape_of(r.b, dims<D...>{}))};
 }

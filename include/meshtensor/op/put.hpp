@@ -97,7 +97,7 @@ struct put_rule {
     at.extent[y.find(put_attributes::of(e.n).dim)] = 1;
     detail::copy_by_name(part, 0, at, first, no_id, no_id, at.extent);
   }
-  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+  static void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
     if (at_index(n)) return;
     put_attributes const a = put_attributes::of(n);
     require_within(m, whole_number(numbers[a.position]), a.dim, extent[a.dim]);

@@ -132,7 +132,7 @@ constexpr same_elements elements_of(module const& m, node const& n) {
 
 /// Checks that the positions of a node, by the numbers of a step, are within its dims; `extent` is that of each dim.
 /// errors  R10 a position is beyond its dim, or a step between positions is 0
-inline void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+inline void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
   with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::require_places(m, n, numbers, extent); }) R::require_places(m, n, numbers, extent);
   });

@@ -80,6 +80,7 @@ constexpr auto shifted(H const& x, D along, shift_kind how, number const& by, nu
       where,
       [&](builder& b) {
         meshtensor::dim_id const dim = dim_of(b, along);
+        require_element(b, around, H::type, "is shifted into");
         number_id const first = negative(b, b.add_number(by)), outside = b.add_number(around);
         return shift(b, x.id, how, {dim, first, outside});
       },

@@ -43,7 +43,7 @@ struct slice_rule {
     strided_window const a = strided_window::of(n);
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, a.to, a.from, a.first, d.b.literal(0), a.step));
   }
-  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+  static void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
     strided_window const a = strided_window::of(n);
     require_within(m, positions_of(numbers, a.first, a.step), shift_kind::cut, a.from, extent[a.from], a.to,
                    extent[a.to]);
@@ -103,7 +103,7 @@ struct pad_rule {
     pad_attributes const a = pad_attributes::of(n);
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.from, a.first, a.step));
   }
-  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+  static void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
     pad_attributes const a = pad_attributes::of(n);
     require_within(m, positions_of(numbers, a.first, a.step), shift_kind::spread, a.from, extent[a.from], a.to,
                    extent[a.to]);
@@ -272,6 +272,7 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
       where,
       [&](builder& b) {
         dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
+        detail::require_element(b, around, H::type, "is the padding of");
         number_id const first_number = b.add_number(first), value_around = b.add_number(around);
         return pad(b, x.id, old_dim, new_dim, first_number, value_around, detail::step_row(b, step));
       },

@@ -42,8 +42,8 @@ constexpr dim_id dim_of_iterations(builder& b, char const* what, number_id most)
   label << what << "/" << b.m.dim_count;
   number_row const& n = b.m.numbers[most];
   dim_row row{dim_row::counted, b.intern(name::of(label.view())), no_id, no_id, static_cast<std::int64_t>(most)};
-  if (n.kind == number_row::literal && n.value >= 1 && n.value <= 0x1p53)
-    row.kind = dim_row::fixed, row.value = static_cast<std::int64_t>(n.value);
+  if (n.kind == number_row::literal && n.value.real >= 1 && n.value.real <= 0x1p53)
+    row.kind = dim_row::fixed, row.value = static_cast<std::int64_t>(n.value.real);
   return b.add_dim(row);
 }
 
@@ -122,7 +122,7 @@ constexpr tensor<dtype::i64> trips_of(builder& b, tensor<dtype::i64> const& know
 /// The limit of a loop of loops of so many iterations each.
 constexpr number limit_of_loops(builder& b, at_most const& most) {
   bool const is_literal = most.limit.count == 1 && most.limit.items[0].kind == number::item::literal;
-  double const limit = is_literal ? most.limit.items[0].value : 0;
+  double const limit = is_literal ? most.limit.items[0].value.real : 0;
   int const each = *most.recomputed_at_once;
   double const loops = each < 1 ? 0 : limit / each;
   if (loops >= 1 && loops <= 0x1p53 && loops == static_cast<double>(static_cast<std::int64_t>(loops))) return loops;

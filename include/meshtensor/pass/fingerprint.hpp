@@ -21,7 +21,7 @@ constexpr std::uint64_t fingerprint(module const& m) {
   for (int i = 0; i < m.number_count; ++i)
     mix(m.numbers[i].kind, m.numbers[i].f, m.numbers[i].first,
         m.numbers[i].kind == number_row::named ? no_id : m.numbers[i].second,
-        std::bit_cast<std::uint64_t>(m.numbers[i].value));
+        std::bit_cast<std::uint64_t>(m.numbers[i].value.real), m.numbers[i].value.rest);
   for (int i = 0; i < m.variable_count; ++i)
     mix(m.variables[i].path, m.variables[i].type, m.variables[i].start, m.variables[i].number);
   for (int i = 0; i < m.node_count; ++i) {

@@ -39,9 +39,9 @@ struct simplification {
   constexpr bool made_by(value_id v, primitive kind) const { return maker(v).kind == kind; }
   constexpr bool made_by(value_id v, function f) const { return applies(maker(v), f); }
   /// Whether a value is this literal everywhere, sign included.
-  constexpr bool is_literal(value_id v, double number) const {
-    double const* const known = literal_of(m, v);
-    return known != nullptr && std::bit_cast<std::uint64_t>(*known) == std::bit_cast<std::uint64_t>(number);
+  constexpr bool is_literal(value_id v, number_value const& number) const {
+    number_value const* const known = literal_of(m, v);
+    return known != nullptr && known->is_same(number);
   }
 
   constexpr bool alike(value_id a, value_id b) const {

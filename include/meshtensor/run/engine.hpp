@@ -22,7 +22,7 @@ class engine {
          std::unique_ptr<exchanges> among);
 
   /// Runs one step. `numbers` are the module's numbers, evaluated.
-  void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step);
+  void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step);
 
   /// Whether a failed step has left messages that may still write to memory.
   bool is_under_way() const { return exchange_->is_under_way(); }

@@ -312,7 +312,7 @@ class executable_of {
   template <name Label>
   void take(set_number<Label> const& s) {
     if constexpr (Label == name("seed") && !detail::has_number(stages::traced, Label)) {
-      values_->set_seed(static_cast<std::uint64_t>(s.value));
+      values_->set_seed(element_of<std::uint64_t>(s.value));
     } else {
       static_assert(is_valid<detail::number_finding<stages, Label>>);
       session_->set(detail::letters(Label), s.value);

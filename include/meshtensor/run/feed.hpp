@@ -82,11 +82,11 @@ fed_part_view<Label, std::remove_const_t<T>> feed_local(array_view<T> const& v) 
 /// A number of the program, set from this step on.
 template <name Label>
 struct set_number {
-  double value;
+  number_value value;
 };
 /// `set<"learning_rate">(3e-4)`
 template <name Label>
-constexpr set_number<Label> set(double value) {
+constexpr set_number<Label> set(number_value const& value) {
   return {value};
 }
 

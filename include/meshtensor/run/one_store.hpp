@@ -48,17 +48,17 @@ constexpr bool lie_alike(module const& a, variable const& x, module const& b, va
 /// A variable's initializer as far as the compiler knows it. `value`: NaN where only start-up knows it.
 struct known_start {
   initializer_kind kind;
-  double value;
+  number_value value;
 
   static constexpr known_start of(module const& m, variable const& v) {
-    double const unknown = std::numeric_limits<double>::quiet_NaN();
+    number_value const unknown = std::numeric_limits<double>::quiet_NaN();
     number_row const& n = m.numbers[v.number];
     if (v.start != initializer_kind::automatic) return {v.start, n.kind == number_row::literal ? n.value : unknown};
     if (v.dims.count - v.own < 2) return {initializer_kind::constant, 0};
     return {initializer_kind::normal, unknown};
   }
   constexpr bool differs_from(known_start const& other) const {
-    return kind != other.kind || (value == value && other.value == other.value && value != other.value);
+    return kind != other.kind || (value == value && other.value == other.value && !(value == other.value));
   }
 };
 

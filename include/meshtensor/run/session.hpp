@@ -49,7 +49,7 @@ class session {
   fed_inputs& inputs() { return inputs_; }
   void feed(std::string_view label, void const* whole) { inputs_.feed(label, whole); }
 
-  void set(std::string_view label, double number);
+  void set(std::string_view label, number_value const& number);
 
   /// Runs one step. Every input must have been fed, by `take` or before. It allocates nothing from the third step on
   /// (tests/unit/run/allocation.cpp), but for copies in other formats: they are made again after the store has changed.
@@ -157,7 +157,8 @@ class session {
   dynamic_array<port> outputs_;
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
-  std::vector<double> numbers_;
+  std::vector<number_value> numbers_;
+  integer_numbers integer_numbers_{m_};
   counted_paths counted_{m_, entry_};
   std::uint64_t* steps_ = nullptr;        // this program's count of steps, in the store
   dynamic_array<std::uint64_t*> counts_;  // counts of updates, in the store

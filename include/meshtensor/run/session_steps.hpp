@@ -7,7 +7,7 @@
 namespace meshtensor {
 
 template <class Device>
-void session<Device>::set(std::string_view label, double number) {
+void session<Device>::set(std::string_view label, number_value const& number) {
   if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
     known->second = number;
     return;
@@ -28,6 +28,7 @@ void session<Device>::step(function_ref<void()> take) {
       inputs_.require_all();
       count();
       evaluate_numbers(m_, p_.numbers, settings_, numbers_);
+      integer_numbers_.require(numbers_);
       find_memory();
       run_in_memory();
     } catch (std::exception const& e) {

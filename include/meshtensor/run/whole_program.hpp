@@ -62,7 +62,7 @@ class engine<Device> {
   /// Names the value of a variable; it must outlive the engine.
   void use(id variable, stored& value) { values_[variable] = &value; }
 
-  void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     places_.require(numbers);
     if (has_run_) return run_once(external, numbers, seed, step);
     device_.during([&] {  // devices of several processes meet
@@ -83,7 +83,8 @@ class engine<Device> {
   std::int64_t workspace_bytes() const { return 0; }
 
  private:
-  void run_once(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void run_once(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed,
+                std::uint64_t step) {
     auto const& arguments = program_.arguments();
     std::vector<std::vector<tensor>> uploaded(replicas_);  // for this step alone
     std::vector<std::vector<tensor const*>> given(replicas_);
@@ -115,7 +116,7 @@ class engine<Device> {
   static void require_no_tool(bool wanted, char const* what) {
     if (wanted) detail::refuse_tool(what);
   }
-  std::array<std::byte, 8> scalar(stablehlo_port const& p, double const* numbers, std::uint64_t seed,
+  std::array<std::byte, 8> scalar(stablehlo_port const& p, number_value const* numbers, std::uint64_t seed,
                                   std::uint64_t step) const {
     std::array<std::byte, 8> bytes{};
     if (p.kind == stablehlo_port::seed || p.kind == stablehlo_port::step) {

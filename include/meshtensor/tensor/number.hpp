@@ -9,6 +9,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/function.hpp"
+#include "meshtensor/base/number_value.hpp"
 #include "meshtensor/tensor/dim.hpp"
 #include "meshtensor/tensor/ids.hpp"
 
@@ -16,14 +17,15 @@ namespace meshtensor {
 
 struct builder;
 
-/// A weakly typed scalar. Evaluated in f64 at start-up or before a step; setting it never needs a rebuild.
+/// A weakly typed scalar. Evaluated in f64 at start-up or before a step, integers of 64 bits exactly; setting it never
+/// needs a rebuild.
 struct number {
   struct item {  // postfix: operands first
     enum kind_t : std::uint8_t { literal, extent, row, apply } kind;
     function f;
-    number_id id;     // row: a row of the module's table of numbers
-    double value;     // literal; extent: what the dim's type says, else 0
-    name const* dim;  // extent: the dim's name
+    number_id id;        // row: a row of the module's table of numbers
+    number_value value;  // literal; extent: what the dim's type says, else 0
+    name const* dim;     // extent: the dim's name
   };
   static constexpr int capacity = 24;
   builder* owner;  // of the rows; null while all items are literals and extents
@@ -34,7 +36,7 @@ struct number {
   template <class N>
   requires std::is_arithmetic_v<N>
   constexpr number(N value) : number() {  // NOLINT: a literal is a number
-    push({item::literal, function::copy, {}, static_cast<double>(value), nullptr});
+    push({item::literal, function::copy, {}, value, nullptr});
   }
   constexpr void push(item const& i) {
     if (count < capacity) items[count] = i;
@@ -62,7 +64,7 @@ struct number {
 /// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
 template <dim_type D>
 constexpr number extent(D) {
-  constexpr double known = D::dim_rule.kind == extent_rule::fixed ? static_cast<double>(D::dim_rule.value) : 0;
+  constexpr std::int64_t known = D::dim_rule.kind == extent_rule::fixed ? D::dim_rule.value : 0;
   number n;
   n.push({number::item::extent, function::copy, {}, known, &D::dim_name});
   return n;

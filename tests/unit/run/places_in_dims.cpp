@@ -61,8 +61,8 @@ struct trial {
   std::string loops(Set const&... set) {
     return sentence([&] { step(mt::feed<"x">(x), set...); });
   }
-  std::string check(std::map<std::string, double, std::less<>> const& named) {
-    std::vector<double> numbers;
+  std::string check(std::map<std::string, mt::number_value, std::less<>> const& named) {
+    std::vector<mt::number_value> numbers;
     mt::evaluate_numbers(step.graph(), step.planned().numbers, {.named = named}, numbers);
     return sentence([&] { mt::places_in_dims(step.graph(), step.planned().numbers).require(numbers.data()); });
   }

@@ -16,7 +16,7 @@ template <class T>
 inline void fill_run(T* to, std::int64_t count, initial_value const& first, random_stream const& stream,
                      std::uint64_t index) {
   constexpr int width = vec<T>::width;
-  vec<T> const argument(static_cast<T>(first.argument));
+  vec<T> const argument(static_cast<T>(first.argument.real));
   uniform_source<T> uniform;
   for (std::int64_t i = 0; i < count; i += width) {
     vec<T> x = argument;

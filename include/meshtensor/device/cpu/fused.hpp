@@ -28,7 +28,7 @@ inline constexpr int max_streams = first_step_stream + max_kernel_steps;
 /// The arguments of one launch.
 struct launch_arguments {
   std::byte* memory[first_step_stream];
-  double numbers[max_kernel_numbers];
+  number_value numbers[max_kernel_numbers];
   random_stream random[max_kernel_steps];
 };
 

@@ -46,8 +46,7 @@ class fused_writer {
         {"const int tx = threadIdx.x % ", s_.across, "u, ty = threadIdx.x / ", s_.across, "u;\n(void)tx; (void)ty;\n"});
     for (int i = 0; i < s_.d.number_count; ++i)
       add(t, {"const ", register_text(static_cast<dtype>(s_.d.numbers[i])), " c", i, " = number<",
-              type_text(static_cast<dtype>(s_.d.numbers[i])), ">(((const double*)a.state)[2 + a.n[", first_number + i,
-              "]]);\n"});
+              type_text(static_cast<dtype>(s_.d.numbers[i])), ">(a, a.n[", first_number + i, "]);\n"});
     for (int i = 0; i < s_.d.step_count; ++i)
       if (is_random(s_.d.step(i).kind))
         add(t, {"const stream stream", s_.slot[i], " = stream_of(a, a.n[", first_identity + s_.slot[i], "]);\n"});

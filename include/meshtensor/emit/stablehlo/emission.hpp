@@ -93,7 +93,7 @@ class emission {
   type result_type(node const& n) const { return type_of(m.result(n)); }
 
   /// A row of the table of numbers, if its value is known before the first step.
-  std::optional<double> known(number_id row) const { return known_number(m, b, row); }
+  std::optional<number_value> known(number_id row) const { return known_number(m, b, row); }
 
   /// The same number as a scalar: a constant, or an argument of the program.
   value number(node const& n, number_id row, std::string const& element) {

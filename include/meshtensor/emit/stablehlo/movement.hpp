@@ -22,7 +22,7 @@ inline value put(emission& e, node const& n) {
   type const t = e.result_type(n);
   bool const at_index = put_rule::at_index(n);
   int const along = e.result_dims(n).find(a.dim);
-  auto const known = at_index ? std::optional(0.0) : e.known(a.position);
+  auto const known = at_index ? std::optional(number_value(0)) : e.known(a.position);
   if (known) put_rule::require_within(e.m, whole_number(*known), a.dim, e.b.extent[a.dim]);
   if (at_index || e.origin(e.m.result_value(n), along)) {
     shape const& of_part = e.dims(n, 1);

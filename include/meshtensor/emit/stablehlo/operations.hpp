@@ -28,8 +28,10 @@ inline value binary(writer& w, char const* name, two const& v) { return w.op(nam
 inline value constant(writer& w, type const& t, std::string const& spelled) {
   return w.op("constant", {}, t, "value = dense<" + spelled + "> : " + t.text());
 }
-inline value constant(writer& w, type const& t, double number) { return constant(w, t, literal(t.element, number)); }
-inline value like(writer& w, value const& x, double number) { return constant(w, x.type, number); }
+inline value constant(writer& w, type const& t, number_value const& number) {
+  return constant(w, t, literal(t.element, number));
+}
+inline value like(writer& w, value const& x, number_value const& number) { return constant(w, x.type, number); }
 
 inline value scaled(writer& w, value const& x, double by) { return binary(w, "multiply", {x, like(w, x, by)}); }
 

@@ -44,7 +44,7 @@ inline value shifted_by_argument(emission& e, node const& n, value const& x, int
 /// The elements of `x` shifted along dim `k` of it, which is whole; the result has `extent` there.
 inline value shifted(emission& e, node const& n, value x, int k, move_attributes const& a, std::int64_t extent) {
   auto const known = known_places(e, a.first, a.step);
-  auto const around = a.around == no_id ? std::optional(0.0) : e.known(a.around);
+  auto const around = a.around == no_id ? std::optional(number_value(0)) : e.known(a.around);
   if (is_shift(a) && (!known || !around)) return shifted_by_argument(e, n, x, k, a);
   auto const along = static_cast<std::size_t>(k);
   if (!known && a.how == shift_kind::cut) return taken(e, n, x, along, a.first, a.step, extent);

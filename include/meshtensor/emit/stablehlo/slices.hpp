@@ -51,9 +51,9 @@ inline value updated(emission& e, value const& x, value const& run, std::size_t 
 }
 /// The step of a slice or a pad, if it is known; a row for no step: 1. errors R10 it is 0
 inline std::optional<std::int64_t> known_step(emission const& e, number_id row) {
-  auto const by = row == no_id ? std::optional(1.0) : e.known(row);
+  auto const by = row == no_id ? std::optional(number_value(1)) : e.known(row);
   if (!by) return {};
-  double const numbers[] = {0, *by};
+  number_value const numbers[] = {0, *by};
   return positions_of(numbers, number_id{0}, number_id{1}).step;
 }
 /// Positions that are known. errors R10 the step is 0

@@ -70,10 +70,10 @@ std::string shortest(T number) {
 }  // namespace detail
 
 /// A number as an element of a constant, exactly; as bits if it is not finite.
-inline std::string literal(std::string const& element, double number) {
+inline std::string literal(std::string const& element, number_value const& exact) {
+  double const number = exact.real;
   if (element == "i1") return number != 0 ? "true" : "false";
-  if (element != "f64" && element != "f32" && element != "bf16")
-    return std::to_string(static_cast<std::int64_t>(std::floor(number)));
+  if (element != "f64" && element != "f32" && element != "bf16") return std::to_string(element_of<std::int64_t>(exact));
   auto const bits = [](auto word, int digits) {
     std::string r;
     for (int i = digits; i-- > 0;) r += "0123456789ABCDEF"[word >> (4 * i) & 15u];

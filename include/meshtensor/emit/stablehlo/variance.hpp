@@ -38,7 +38,7 @@ class moments_of_bf16 {
   bool is_wide_x(value_id v) const { return e_.m.values[v].type == dtype::f64 && cast_from(v) == x_; }
   /// Whether a value is the mean of x, or of its squares, over all parts.
   bool is_mean(value_id v, bool of_squares) const {
-    for (std::optional<double> count;; v = e_.m.operand(maker(v), 0)) {
+    for (std::optional<number_value> count;; v = e_.m.operand(maker(v), 0)) {
       node const& n = maker(v);
       if (n.kind == primitive::wait || n.kind == primitive::all_reduce) continue;
       if (applies(n, function::divide) && !count) {

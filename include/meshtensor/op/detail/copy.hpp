@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"
-#include "meshtensor/op/detail/scalar.hpp"
+#include "meshtensor/op/detail/number_arithmetic.hpp"
 
 namespace meshtensor::detail {
 
@@ -31,7 +31,7 @@ inline void copy_by_name(view const& x, std::int64_t x_first, view const& y, std
 }
 
 /// Fills a view with a number.
-inline void fill_elements(view const& y, double number) {
+inline void fill_elements(view const& y, number_value const& number) {
   walk<1> w;
   for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
   if (w.empty()) return;

@@ -11,7 +11,7 @@ namespace meshtensor {
 /// filled, and the processor that fills a part, do not matter.
 struct initial_value {
   initializer_kind kind;
-  double argument;
+  number_value argument;
   random_key key;
 
   friend constexpr bool operator==(initial_value const&, initial_value const&) = default;
@@ -34,8 +34,8 @@ inline void fill(view const& where, initial_value const& first) {
       E& e = where.as<E>()[w.offset[0]];
       if (!first.is_random()) e = element_of<E>(first.argument);
       else if (first.kind == initializer_kind::normal)
-        e = static_cast<E>(static_cast<A>(e) * static_cast<A>(first.argument));
-      else e = static_cast<E>((static_cast<A>(e) * 2 - 1) * static_cast<A>(first.argument));
+        e = static_cast<E>(static_cast<A>(e) * static_cast<A>(first.argument.real));
+      else e = static_cast<E>((static_cast<A>(e) * 2 - 1) * static_cast<A>(first.argument.real));
     } while (w.next());
   });
 }

@@ -12,17 +12,18 @@
 namespace meshtensor {
 
 /// A position along a dim, or a number of positions: rounded down. errors R10 it is nan, or beyond what it can be
-inline std::int64_t whole_number(double position) {
+inline std::int64_t whole_number(number_value const& position) {
   constexpr double most = 0x1p53;
-  if (position >= -most && position <= most) return static_cast<std::int64_t>(std::floor(position));
+  if (position.rest == 0 && position.real >= -most && position.real <= most)
+    return static_cast<std::int64_t>(std::floor(position.real));
   diagnostic d{};
-  add_real(d << "R10 a position along a dim is ", position) << ": give a number between -2^53 and 2^53";
+  add_exact(d << "R10 a position along a dim is ", position) << ": give a number between -2^53 and 2^53";
   raise(d);
   return 0;
 }
 
 /// The positions that a slice or a pad with a step takes; a row for no step: 1. errors R10 the step is 0, or see above
-inline positions positions_of(double const* numbers, number_id first, number_id step) {
+inline positions positions_of(number_value const* numbers, number_id first, number_id step) {
   positions const at{whole_number(numbers[first]), step == no_id ? 1 : whole_number(numbers[step])};
   if (at.step == 0) throw error("R10", {"the step of a slice or a pad is 0: give another whole number"});
   return at;
@@ -88,8 +89,8 @@ namespace detail {
 /// The row of minus a position. A fraction is dropped first, so that there and back is nowhere.
 constexpr number_id negative(builder& b, number_id position) {
   number_row const row = b.m.numbers[position];
-  bool const within = row.kind == number_row::literal && row.value >= -0x1p53 && row.value <= 0x1p53;
-  if (within && static_cast<double>(static_cast<std::int64_t>(row.value)) == row.value) return b.literal(0 - row.value);
+  if (row.kind == number_row::literal && row.value.is_integer())
+    return b.literal(number_value::of_integer(-row.value.integer()));
   if (row.kind != number_row::extent)
     position = b.add_number({number_row::expression, function::floor, position, no_id, 0});
   return b.add_number({number_row::expression, function::negate, position, no_id, 0});

@@ -2,6 +2,7 @@
 // Turns handles into nodes: the first and the last lines of every operation that users call.
 #pragma once
 
+#include "meshtensor/graph/element_number.hpp"
 #include "meshtensor/op/constant.hpp"
 #include "meshtensor/tensor/wrong.hpp"
 
@@ -54,27 +55,11 @@ constexpr auto dims_of() {
 template <class H>
 using dims_of_t = decltype(dims_of<H>());
 
-/// Reports T02 if a number whose value is known is not an integer, but would become one beside a tensor of integers.
-constexpr void require_integer(builder& b, number const& n, dtype type, char const* place = "stands beside",
-                               char const* fix = "cast the tensor to a float") {
-  if (is_float(type) || n.count != 1) return;
-  number::item const& only = n.items[0];
-  number_row const* const row = only.kind == number::item::row ? &b.m.numbers[only.id] : nullptr;
-  bool const known = row == nullptr ? only.kind == number::item::literal
-                                    : row->kind == number_row::literal || row->kind == number_row::named;
-  double const value = row == nullptr ? only.value : row->value;
-  bool const fits = value > -9e18 && value < 9e18;  // not NaN, either
-  if (!known || (fits && value == static_cast<double>(static_cast<std::int64_t>(value)))) return;
-  diagnostic d{};
-  add_real(d << "T02 ", value);
-  b.note(d << " is not an integer, but " << place << " a tensor of " << text_of(type) << ": " << fix);
-}
-
 template <class H>
 constexpr value_id value_of(builder& b, H const& operand, dtype type) {
   if constexpr (handle<H>) return operand.id;
   else {
-    require_integer(b, number(operand), type);
+    require_element(b, number(operand), type);
     return constant(b, number(operand), type);
   }
 }

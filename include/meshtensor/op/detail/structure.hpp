@@ -128,7 +128,7 @@ struct move_rule {
                                                                                         : "a move shifts by no number";
   }
   /// A roll or a shift may have any number.
-  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+  static void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
     move_attributes const a = move_attributes::of(n);
     if (a.first == no_id || a.from == a.to) return;
     require_within(m, positions_of(numbers, a.first, a.step), a.how, a.from, extent[a.from], a.to, extent[a.to]);

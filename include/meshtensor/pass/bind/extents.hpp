@@ -64,8 +64,8 @@ constexpr std::int64_t product_up_to_longest(std::int64_t a, std::int64_t b) {
 /// The extent of a loop's dim that a number gives; 0: the number is less than 1, or only steps know it.
 constexpr std::int64_t most_iterations(module const& m, binding const& b, dim_row const& row) {
   auto const most = known_number(m, b, static_cast<number_id>(row.value));
-  if (!most || !(*most >= 1)) return 0;
-  return *most > static_cast<double>(longest_dim) ? longest_dim + 1 : static_cast<std::int64_t>(*most);
+  if (!most || !(most->real >= 1)) return 0;
+  return most->real > static_cast<double>(longest_dim) ? longest_dim + 1 : static_cast<std::int64_t>(most->real);
 }
 
 constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {

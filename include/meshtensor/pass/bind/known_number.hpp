@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "meshtensor/op/detail/number_arithmetic.hpp"
 #include "meshtensor/pass/bind/binding.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -11,23 +12,24 @@
 namespace meshtensor {
 
 /// A row of the table of numbers, if its value is known before the first step.
-constexpr std::optional<double> known_number(module const& m, binding const& b, number_id row) {
+constexpr std::optional<number_value> known_number(module const& m, binding const& b, number_id row) {
   number_row const& n = m.numbers[row];
   if (n.kind == number_row::literal) return n.value;
-  if (n.kind == number_row::extent) return static_cast<double>(b.extent[n.first]);
+  if (n.kind == number_row::extent) return number_value(b.extent[n.first]);
   if (n.kind != number_row::expression) return {};
   auto const first = static_cast<number_id>(n.first), second = static_cast<number_id>(n.second);
-  auto const x = known_number(m, b, first), y = second == no_id ? std::optional(0.0) : known_number(m, b, second);
+  auto const x = known_number(m, b, first),
+             y = second == no_id ? std::optional(number_value(0)) : known_number(m, b, second);
   if (!x || !y) return {};
-  return apply<double>(n.f, *x, *y);
+  return apply_to_numbers(n.f, *x, *y);
 }
 
 /// A number rounded down, if it is known before the first step and can be a position.
 constexpr std::optional<std::int64_t> known_position(module const& m, binding const& b, number_id row) {
   auto const x = known_number(m, b, row);
-  if (!x || !(*x >= -0x1p53 && *x <= 0x1p53)) return {};
-  auto const whole = static_cast<std::int64_t>(*x);
-  return whole - (static_cast<double>(whole) > *x ? 1 : 0);
+  if (!x || x->rest != 0 || !(x->real >= -0x1p53 && x->real <= 0x1p53)) return {};
+  auto const whole = static_cast<std::int64_t>(x->real);
+  return whole - (static_cast<double>(whole) > x->real ? 1 : 0);
 }
 /// The step of a slice or a pad, likewise, if it is not 0; no_id: 1.
 constexpr std::optional<std::int64_t> known_step(module const& m, binding const& b, number_id row) {

@@ -255,7 +255,7 @@ struct layout_verifier {
   }
   // A sum that starts at zero may stay partial while it is only added to.
   constexpr bool is_zero(value_id v) const {
-    double const* const number = literal_of(m, v);
+    number_value const* const number = literal_of(m, v);
     return number != nullptr && *number == 0;
   }
 

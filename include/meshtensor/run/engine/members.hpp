@@ -37,7 +37,7 @@ engine<Device>::engine(module const& m, plan const& p, int entry, Device device,
 namespace meshtensor {
 
 template <class Device>
-void engine<Device>::run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed,
+void engine<Device>::run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed,
                          std::uint64_t step) {
   external_ = external;
   for (std::size_t k = 0; k < processors_.size(); ++k)

@@ -2,7 +2,6 @@
 // Finds the numbers that are positions in tensors: a recorded step is valid as long as they keep their values.
 #pragma once
 
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -23,12 +22,12 @@ class places_in_numbers {
   }
 
   /// Whether one has another value than in the last call.
-  bool have_changed(double const* numbers) {
+  bool have_changed(number_value const* numbers) {
     bool other = false;
     known_.resize(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      double const now = numbers[rows_[i]];
-      other = other || std::memcmp(&now, &known_[i], sizeof now) != 0;
+      number_value const& now = numbers[rows_[i]];
+      other = other || !now.is_same(known_[i]);
       known_[i] = now;
     }
     return other;
@@ -36,7 +35,7 @@ class places_in_numbers {
 
  private:
   std::vector<id> rows_;  // of the table of numbers
-  std::vector<double> known_;
+  std::vector<number_value> known_;
 };
 
 }  // namespace meshtensor

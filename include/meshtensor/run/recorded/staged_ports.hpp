@@ -23,7 +23,7 @@ class staged_ports {
 
  public:
   staged_ports(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks)
-      : state_bytes_(16 + std::int64_t{m.number_count} * 8) {
+      : state_bytes_(16 + std::int64_t{m.number_count} * static_cast<std::int64_t>(sizeof(number_value))) {
     std::int64_t in = aligned(state_bytes_), out = 0;
     for (std::size_t k = 0; k < ranks.size(); ++k)
       for (instruction const& i : instructions) {
@@ -47,7 +47,7 @@ class staged_ports {
   static std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
   /// On the host, before a step and after it.
-  void fill(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void fill(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     std::byte* const to = staged_in_.at();
     std::memcpy(to, &seed, 8), std::memcpy(to + 8, &step, 8);
     std::memcpy(to + 16, numbers, static_cast<std::size_t>(state_bytes_ - 16));

@@ -53,7 +53,7 @@ class engine<Device> {
   /// Names the value of a variable; it must outlive the engine.
   void use(id variable, stored& value) { values_.use(variable, value); }
 
-  void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     values_.bring_home();
     std::lock_guard const turn(Device::machine().turns());
     try {

@@ -41,7 +41,7 @@ class engine<Device> {
     for (rank_context const& mine : processors) prepare(mine, ranks_.emplace_back());
   }
 
-  void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+  void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     external_ = external;
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};

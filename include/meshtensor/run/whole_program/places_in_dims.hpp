@@ -18,7 +18,7 @@ class places_in_dims {
   }
 
   /// errors  R10 a place of this step is beyond its dim, or a step is 0
-  void require(double const* numbers) const {
+  void require(number_value const* numbers) const {
     for (int const i : nodes_) require_places(m_, m_.nodes[i], numbers, numbers_.extent);
   }
 

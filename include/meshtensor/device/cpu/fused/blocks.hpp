@@ -164,7 +164,7 @@ inline void fill_block(dtype t, void* out, void const* from, std::int64_t n) {
   });
 }
 /// Writes a number as one element of a dtype, in its register type.
-inline void number_block(dtype t, void* out, double number) {
+inline void number_block(dtype t, void* out, number_value const& number) {
   with_element(t, [&]<class E>() {
     *static_cast<register_t<E>*>(out) = detail::number_of_element<register_t<E>>(meshtensor::element_of<E>(number));
   });

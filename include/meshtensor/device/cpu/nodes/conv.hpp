@@ -106,20 +106,21 @@ class conv_kernel final : public node_kernel {
   }
 
   /// A row of the table of numbers that depends on extents alone.
-  static std::optional<double> number_of(node_setup const& s, number_id row) {
+  static std::optional<number_value> number_of(node_setup const& s, number_id row) {
     number_row const& n = s.m.numbers[row];
     if (n.kind == number_row::literal) return n.value;
     if (n.kind == number_row::extent) {
       for (view const* v : {&s.operands[0], &s.operands[1], &s.result})
         for (int i = 0; i < v->count; ++i)
-          if (whole_dim(s.m, static_cast<dim_id>(v->dim[i])) == n.first) return static_cast<double>(v->total[i]);
+          if (whole_dim(s.m, static_cast<dim_id>(v->dim[i])) == n.first) return number_value(v->total[i]);
       return {};
     }
     if (n.kind != number_row::expression) return {};
     auto const x = number_of(s, static_cast<number_id>(n.first));
-    auto const y = n.second == id{no_id} ? std::optional(0.0) : number_of(s, static_cast<number_id>(n.second));
+    auto const y =
+        n.second == id{no_id} ? std::optional(number_value(0)) : number_of(s, static_cast<number_id>(n.second));
     if (!x || !y) return {};
-    return apply<double>(n.f, *x, *y);
+    return apply_to_numbers(n.f, *x, *y);
   }
 
   convolution_plan plan_;

@@ -84,7 +84,7 @@ class number_filler {
  public:
   number_filler(preparation& p, dtype type) : block_(p.block()) {
     number_ = p.over_elements(joined({"if (i < a.n[0]) ((", type_text(type), "*)a.p[0])[i] = put<", type_text(type),
-                                      ">(number<", type_text(type), ">(((const double*)a.state)[2 + a.n[1]]));\n"}),
+                                      ">(number<", type_text(type), ">(a, a.n[1]));\n"}),
                               1)
                   .number;
   }

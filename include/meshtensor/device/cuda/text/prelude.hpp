@@ -121,11 +121,23 @@ template <> struct conversion<boolean> {
   template <class A> static __device__ inline bool of(A x) { return x != A(0); }
 };
 template <class E, class A> __device__ inline reg<E> to(A x) { return conversion<E>::of(x); }
-template <class E> __device__ inline reg<E> number(double x) { return to<E>(floor_of(x)); }
-template <> __device__ inline float number<float>(double x) { return (float)x; }
-template <> __device__ inline double number<double>(double x) { return x; }
-template <> __device__ inline float number<bf16>(double x) { return to<bf16>((float)x); }
-template <> __device__ inline bool number<boolean>(double x) { return x != 0; }
+// a number of the step: base/number_value.hpp; behind seed and step
+struct number_value { double real; i64 rest; };
+template <class E> struct number_as {
+  static __device__ inline reg<E> of(number_value x) {
+    if (x.rest == 0) return to<E>(floor_of(x.real));
+    return to<E>((i64)((x.real < 0 ? (u64)(i64)x.real : (u64)x.real) + (u64)x.rest));
+  }
+};
+template <> struct number_as<float> { static __device__ inline float of(number_value x) { return (float)x.real; } };
+template <> struct number_as<double> { static __device__ inline double of(number_value x) { return x.real; } };
+template <> struct number_as<bf16> {
+  static __device__ inline float of(number_value x) { return to<bf16>((float)x.real); }
+};
+template <> struct number_as<boolean> { static __device__ inline bool of(number_value x) { return x.real != 0; } };
+template <class E> __device__ inline reg<E> number(args const& a, i64 row) {
+  return number_as<E>::of(((const number_value*)(a.state + 16))[row]);
+}
 
 // neighbours that are loaded and stored at once
 template <class E, int W> struct alignas(sizeof(E) * W > 16 ? 16 : sizeof(E) * W) pack { E e[W]; };

@@ -14,7 +14,7 @@ namespace meshtensor::cuda::detail {
 inline std::string paddings_text(module const& m, int first, int count) {
   std::string t;
   for (int k = 0; k < count; ++k)
-    add(t, {"const i64 low", k, " = number<i64>(((const double*)a.state)[", 2 + m.windows[first + k].low, "]);\n"});
+    add(t, {"const i64 low", k, " = number<i64>(a, ", static_cast<int>(m.windows[first + k].low), ");\n"});
   return t;
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks before a step that numbers fit the tensors of integers in which they become elements.
+#pragma once
+
+#include <vector>
+
+#include "meshtensor/array/numbers.hpp"
+#include "meshtensor/graph/element_number.hpp"
+#include "meshtensor/graph/spell.hpp"
+#include "meshtensor/op/rules.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// The row of a number that is an element of a node's result; no_id: the node takes none.
+inline number_id element_row(node const& n) {
+  switch (n.kind) {
+    case primitive::constant: return constant_attributes::of(n).number;
+    case primitive::pad: return pad_attributes::of(n).around;
+    case primitive::shift: return shift_attributes::of(n).around;
+    case primitive::move: return move_attributes::of(n).around;
+    default: return no_id;
+  }
+}
+/// Whether a node has a number that becomes an integer.
+inline bool takes_integer(module const& m, node const& n) {
+  if (element_row(n) == no_id) return false;
+  dtype const type = m.result_value(n).type;
+  return !is_float(type) && type != dtype::boolean;
+}
+
+/// errors  T02 the number does not fit
+inline void require_fits(module const& m, dtype type, number_id row, site_id site, number_value const& now) {
+  if (fits(now, type)) return;
+  bool const is_literal = m.numbers[row].kind == number_row::literal;
+  diagnostic d{};
+  d << "T02 ";
+  if (!is_literal) d << "the number " << speller(m).number(row).c_str() << " is ";
+  add_exact(d, now) << (is_literal ? "" : ", but");
+  raise(add_line(add_range(d, now, "stands beside", type), m, site));
+}
+/// errors  T02 a number that the node takes does not fit
+inline void require_fits(module const& m, node const& n, std::vector<number_value> const& now) {
+  if (!takes_integer(m, n)) return;
+  number_id const row = element_row(n);
+  require_fits(m, m.result_value(n).type, row, n.site, now[row]);
+}
+
+}  // namespace detail
+
+/// The numbers of a program that become elements of tensors of integers.
+class integer_numbers {
+ public:
+  explicit integer_numbers(module const& m) : m_(m) {
+    for (int i = 0; i < m.node_count; ++i)
+      if (detail::takes_integer(m, m.nodes[i])) nodes_.push_back(i);
+  }
+
+  /// errors  T02 a number of this step does not fit a tensor beside it
+  void require(std::vector<number_value> const& now) const {
+    for (int const i : nodes_) detail::require_fits(m_, m_.nodes[i], now);
+  }
+
+ private:
+  meshtensor::module const& m_;
+  std::vector<int> nodes_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses numbers that cannot be elements of a tensor of integers, where they are written.
+#pragma once
+
+#include "meshtensor/graph/builder.hpp"
+
+namespace meshtensor::detail {
+
+/// Adds `, but stands beside a tensor of u8, whose elements are from 0 to 255: …`, and what would do instead.
+constexpr diagnostic& add_range(diagnostic& d, number_value const& n, char const* place, dtype type) {
+  d << " " << place << " a tensor of " << text_of(type) << ", whose elements are ";
+  with_element(type, [&]<class E>() {
+    if constexpr (std::is_integral_v<E>)
+      add_exact(add_exact(d << "from ", std::numeric_limits<E>::lowest()) << " to ", std::numeric_limits<E>::max());
+  });
+  if (type != dtype::i64) return d << ": cast the tensor to i64, or give a number within";
+  if (!n.is_integer() || n.real < 0) return d << ": cast the tensor to a float, or give a number within";
+  return add_exact(d << ": std::int64_t(", n) << "u) has the same 64 bits";
+}
+
+/// Reports T02 if a number whose value is known becomes an element of a tensor of integers, but is a fraction or does
+/// not fit.
+constexpr void require_element(builder& b, number const& n, dtype type, char const* place = "stands beside",
+                               char const* fix = "cast the tensor to a float") {
+  if (is_float(type) || n.count != 1) return;
+  number::item const& only = n.items[0];
+  number_row const* const row = only.kind == number::item::row ? &b.m.numbers[only.id] : nullptr;
+  bool const known = row == nullptr ? only.kind == number::item::literal
+                                    : row->kind == number_row::literal || row->kind == number_row::named;
+  number_value const value = row == nullptr ? only.value : row->value;
+  constexpr double greatest = std::numeric_limits<double>::max();
+  bool const is_huge =
+      (value.real >= 0x1p64 && value.real <= greatest) || (value.real <= -0x1p64 && value.real >= -greatest);
+  bool const is_whole = value.is_integer() || is_huge;
+  if (!known || (is_whole && fits(value, type))) return;
+  diagnostic d{};
+  add_exact(d << "T02 ", value);
+  if (is_whole) b.note(add_range(d, value, place, type));
+  else b.note(d << " is not an integer, but " << place << " a tensor of " << text_of(type) << ": " << fix);
+}
+
+}  // namespace meshtensor::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of numbers, and numbers as elements of a tensor: exact where all are integers.
+#pragma once
+
+#include "meshtensor/base/number_value.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// a to the power of b; nothing where it does not fit 128 bits.
+constexpr bool raise_exactly(number_value::wide a, number_value::wide b, number_value::wide& result) {
+  for (result = 1; b != 0; b >>= 1) {
+    if ((b & 1) != 0 && __builtin_mul_overflow(result, a, &result)) return false;
+    if (b > 1 && __builtin_mul_overflow(a, a, &a)) return false;
+  }
+  return true;
+}
+
+/// The quotient of integers. Beyond 2^53, where f64 has no fractions, it is rounded down.
+constexpr number_value quotient(number_value::wide a, number_value::wide b) {
+  number_value::wide const toward_zero = a / b;
+  bool const is_negative_fraction = a % b != 0 && (a < 0) != (b < 0);
+  number_value::wide const whole = toward_zero - (is_negative_fraction ? 1 : 0), rest = a - whole * b;
+  number_value const rounded_down(number_value::of_integer(whole));
+  if (rounded_down.real >= 0x1p53 || rounded_down.real <= -0x1p53) return rounded_down;
+  return rounded_down.real + static_cast<double>(rest) / static_cast<double>(b);
+}
+
+}  // namespace detail
+
+/// A function of numbers, computed in f64. Sums, differences, products, quotients and powers of integers beyond 2^53
+/// are exact, up to 2^64 in size.
+constexpr number_value apply_to_numbers(function f, number_value const& a, number_value const& b) {
+  number_value const rounded(apply<double>(f, a.real, b.real));
+  bool const is_beyond = rounded.real >= 0x1p53 || rounded.real <= -0x1p53;
+  if ((!is_beyond && a.rest == 0 && b.rest == 0) || !a.is_integer() || !b.is_integer()) return rounded;
+  number_value::wide const x = a.integer(), y = b.integer();
+  number_value::wide product{};
+  switch (f) {
+    case function::copy:
+    case function::floor: return a;
+    case function::negate: return number_value::of_integer(-x);
+    case function::abs: return number_value::of_integer(x < 0 ? -x : x);
+    case function::add: return number_value::of_integer(x + y);
+    case function::subtract: return number_value::of_integer(x - y);
+    case function::multiply:
+      return __builtin_mul_overflow(x, y, &product) ? rounded : number_value::of_integer(product);
+    case function::divide: return y == 0 ? rounded : detail::quotient(x, y);
+    case function::power:
+      return y >= 0 && detail::raise_exactly(x, y, product) ? number_value::of_integer(product) : rounded;
+    case function::maximum: return x < y ? b : a;
+    case function::minimum: return y < x ? b : a;
+    default: return rounded;
+  }
+}
+
+/// A number as an element of type E; for integers the nearest one below.
+template <class E>
+constexpr E element_of(number_value const& n) {
+  if constexpr (std::is_integral_v<E> && !std::is_same_v<E, bool>)
+    if (n.rest != 0) return static_cast<E>(n.integer());
+  return element_of<E>(n.real);
+}
+
+}  // namespace meshtensor
