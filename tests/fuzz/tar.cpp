@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a tar archive, as they are and with checksums made right: files that lie in it, one behind the other, or
-// a sentence.
+// Any bytes as a tar archive, as they are and with checksums made right: files of different names in it, one behind the
+// other, and links to them; or a sentence.
 #include <cstdio>
+#include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -15,11 +17,22 @@ namespace {
 void check(std::span<std::uint8_t const> bytes) {
   mt::io::file const archive("archive", std::as_bytes(bytes));
   try {
-    std::int64_t end = 0;
+    std::map<std::int64_t, std::int64_t> files;
+    std::set<std::string> names;
     for (mt::tar_member const& m : mt::tar_members(archive)) {
-      fuzz::require(m.at >= end + 512 && m.at % 512 == 0 && m.bytes >= 0 && m.bytes <= archive.size() - m.at);
+      fuzz::require(names.insert(m.name).second);
+      if (!m.link.empty()) {
+        fuzz::require(m.at == 0 && m.bytes == 0);
+        continue;
+      }
+      fuzz::require(m.at % 512 == 0 && m.bytes >= 0 && m.bytes <= archive.size() - m.at);
       fuzz::require(std::ssize(mt::read_part(archive, m.at, m.bytes)) == m.bytes);
-      end = m.at + m.bytes;
+      fuzz::require(files.try_emplace(m.at, m.bytes).first->second == m.bytes);
+    }
+    std::int64_t end = 0;
+    for (auto const& [at, bytes] : files) {
+      fuzz::require(at >= end + 512);
+      end = at + bytes;
     }
   } catch (mt::error const& e) { fuzz::require(e.code() == "R63"); }
 }

@@ -97,6 +97,121 @@ TEST_CASE("archives have the numbers of the folder that they were made of") {
   CHECK(mt::image_folder(p.f / "parts").name(8) == base + "/parts/1.tar: dog/b.png");
 }
 
+namespace {
+
+/// A set of CLASS/images/FILE, which has folders of one name in each class, and some that are deeper.
+struct nested_set {
+  folder const f;
+  std::string const deep = std::string(90, 'd') + "/" + std::string(60, 'e') + "/" + std::string(120, 'f');
+  nested_set() {
+    int number = 0;
+    for (std::string const& name : strings{"n01/images/a.png", "n01/images/b.png", "n02/images/a.png",
+                                           "n02/images/more/c.png", "n02/" + deep + "/d.png", "n03/e.png"}) {
+      std::filesystem::create_directories((f / ("set/" + name)).parent_path());
+      f.write("set/" + name, png_bytes(some_image(4, 6, number++)));
+    }
+    f.write("set/n01/boxes.txt", "none"), f.write("set/.hidden.png", "none"), f.write("set/overview.png", "none");
+    std::filesystem::create_symlink("../../n02/images/a.png", f / "set/n01/images/soft.png");
+    std::filesystem::create_hard_link(f / "set/n03/e.png", f / "set/n01/hard.png");
+    std::filesystem::create_symlink("nowhere.png", f / "set/n03/gone.png");
+  }
+  /// Runs a command in the temporary folder.
+  void run(std::string const& command) const { ::run("cd '" + f.path.string() + "' && " + command); }
+  void check_same(std::string const& archives) const {
+    mt::image_folder const all(f / "set"), same(f / archives);
+    REQUIRE(all.classes() == strings{"n01", "n02", "n03"});
+    REQUIRE(all.size() == 8);
+    CHECK(same.classes() == all.classes());
+    REQUIRE(same.size() == all.size());
+    mt::image a, b;
+    for (std::int64_t i = 0; i < all.size(); ++i) {
+      all.read(i, a), same.read(i, b);
+      CHECK(a == b);
+      CHECK(same.label(i) == all.label(i));
+      CHECK(same.name(i).ends_with(all.name(i).substr((f / "set/").string().size())));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an archive has the classes of its folder, however names begin and folders are nested") {
+  nested_set const s;
+  for (std::string const format : {"gnu", "pax"})
+    for (std::string const names :
+         {"-C set n01 n02 n03", "-C set .", "-C set ./n01 n02 ./n03/", "set", "./set", "--transform 's,^,a/b/c/,S' set",
+          "-P $PWD/set", "-P $PWD//set/./n01 $PWD/set/n02 $PWD/set/n03", "-C set/n01 -P ../../set",
+          "-C set/n01 -P ../n01 ../n02 ../n03", "-C set -P n01 ./n02 n02/../n03", "--transform 's,^,.cache/,S' set",
+          "--sort=name set", "set/n03 set/n02 set/n01"}) {
+      CAPTURE(format);
+      CAPTURE(names);
+      s.run("tar --format=" + format + " -cf all.tar " + names);
+      s.check_same("all.tar");
+    }
+}
+
+TEST_CASE("archives in a folder count as if they were unpacked together") {
+  nested_set const s;
+  s.run("ln -sf b.png set/n01/images/soft.png");
+  int number = 0;
+  for (std::string const command :
+       {"for c in n01 n02 n03; do tar -C set -cf $to/$c.tar $c; done",
+        "for c in n01 n02 n03; do tar -cf $to/some_$c.tar ./set/$c; done",
+        "tar -cf $to/a.tar set/n01 && tar -cf $to/b.tar set/n02 set/n03", "tar -cf $to/only.tar set",
+        "tar -C set -cf $to/a.tar n01/hard.png n02 && tar -C set -cf $to/b.tar n01/images n03",
+        "tar -C set/n03 -cf $to/n03.tar e.png && tar -C set -cf $to/rest.tar n01 n02",
+        "cp -r set/n01 $to && tar -cf $to/rest.tar set/n02 set/n03"}) {
+    CAPTURE(command);
+    std::string const to = "parts" + std::to_string(number++);
+    s.run("to=" + to + " && mkdir $to && " + command);
+    s.check_same(to);
+  }
+}
+
+TEST_CASE("archives of one class") {
+  nested_set const s;
+  auto const classes = [&](std::string const& command) {
+    s.run("rm -rf of_one && mkdir of_one && " + command);
+    strings all = mt::image_folder(s.f / "of_one").classes();
+    if (std::filesystem::exists(s.f / "of_one/a.tar")) {
+      CHECK(mt::image_folder(s.f / "of_one/a.tar").classes() == all);
+    }
+    return all;
+  };
+  s.run("ln -sf b.png set/n01/images/soft.png");
+  CHECK(classes("tar -C set -cf of_one/a.tar n01") == strings{"n01"});
+  CHECK(classes("tar -C set -cf of_one/a.tar n02/images") == strings{"n02"});
+  CHECK(classes("tar -C set/n02/images -cf of_one/a.tar .") == strings{"a"});
+  // Folders of one name in the archives of several classes, and nothing else.
+  CHECK(classes("for c in n01 n02; do tar -C set/$c --exclude=soft.png -cf of_one/$c.tar images; done") ==
+        strings{"n01", "n02"});
+  // Beside other classes they are one class.
+  CHECK(classes("mkdir of_one/n04 && cp set/n03/e.png of_one/n04 && for c in b c; do tar -C set -cf of_one/$c.tar "
+                "n02/images; done") == strings{"n02", "n04"});
+  // The folder of the set is packed with its only class.
+  s.run("tar -cf set.tar set/n01");
+  CHECK(mt::image_folder(s.f / "set.tar").classes() == strings{"n01"});
+}
+
+TEST_CASE("links that an archive cannot follow are named") {
+  nested_set const s;
+  auto const refusal = [&](std::string const& command) {
+    s.run(command);
+    std::string const head = "meshtensor R63: the archive '" + (s.f / "a.tar").string() + "': '";
+    std::string const said = meshtensor_test::sentence([&] { mt::image_folder const none(s.f / "a.tar"); });
+    return said.starts_with(head) ? said.substr(head.size()) : said;
+  };
+  std::string const end = "', which is no file of the archive: pack with tar's --dereference";
+  CHECK(refusal("tar -C set -cf a.tar n01 n03") == "n01/images/soft.png' is a link to '../../n02/images/a.png" + end);
+  CHECK(refusal("rm set/n01/images/soft.png && ln -s /nowhere/n04 set/n04 && tar -cf a.tar set") ==
+        "set/n04' is a link to '/nowhere/n04" + end);
+  CHECK(refusal("ln -sfn n02 set/n04 && tar -cf a.tar set") == "set/n04' is a link to 'n02" + end);
+  CHECK(refusal("mkdir links && ln -s ../set/n01 ../set/n02 links && tar -cf a.tar links") ==
+        "links/n01' is a link to '../set/n01" + end);
+  CHECK(refusal("rm set/n04 && ln -s /nowhere set/n02/images/other && tar -cf a.tar set") == "");
+  CHECK(mt::image_folder(s.f / "a.tar").size() == mt::image_folder(s.f / "set").size());
+}
+
 TEST_CASE("damaged images are named, and what has none is refused") {
   pets const p;
   p.f.write("pets/dog/a.png", "no image");

@@ -52,7 +52,7 @@ TEST_CASE("what tar has packed, in each of its formats") {
   f.write(deep + "/b", large);
   std::filesystem::create_symlink("a", f / "x/link");
   std::map<std::string, std::string> const wanted{
-      {"x/a", "one"}, {"x/empty", ""}, {"x/block", std::string(512, 'z')}, {deep + "/b", large}};
+      {"x/a", "one"}, {"x/empty", ""}, {"x/block", std::string(512, 'z')}, {deep + "/b", large}, {"x/link", "one"}};
   for (std::string const format : {"gnu", "oldgnu", "pax", "posix", "ustar"}) {
     CAPTURE(format);
     std::string const bytes = packed(f, "--format=" + format);
@@ -94,12 +94,22 @@ TEST_CASE("damaged archives, and what they must not have, are named") {
   CHECK(refusal(checked(size, 512)).find("has no size") != std::string::npos);
 
   std::filesystem::create_hard_link(f / "x/a", f / "x/b");
-  CHECK(refusal(packed(f, "")).ends_with("is a link to another file: pack with tar's --hard-dereference"));
+  std::string linked = packed(f, "");
+  std::size_t at = 0;
+  while (linked[at + 156] != '1') at += 512;
+  linked[at + 157] = 'y';
+  linked = checked(linked, at);
+  CHECK(
+      refusal(linked).ends_with("is a link to a file that the archive does not have: pack with tar's "
+                                "--hard-dereference"));
   CHECK(contents(packed(f, "--hard-dereference")).size() == 2);
   std::filesystem::remove(f / "x/b");
   REQUIRE(std::system(("truncate -s 1M '" + (f / "x/a").string() + "'").c_str()) == 0);
-  CHECK(
-      refusal(packed(f, "--format=gnu --sparse")).ends_with("is packed as a sparse file: pack without tar's --sparse"));
+  for (std::string const format : {"gnu", "pax", "pax --sparse-version=0.1", "pax --sparse-version=0.0"}) {
+    CAPTURE(format);
+    CHECK(refusal(packed(f, "--format=" + format + " --sparse"))
+              .ends_with("/a' is packed as a sparse file: pack without tar's --sparse"));
+  }
 }
 
 TEST_CASE("a size in a note of pax counts before the header's") {
@@ -126,4 +136,71 @@ TEST_CASE("notes of pax that are not as they should be") {
     wrong.replace(begin, note.size(), note);
     CHECK(refusal(wrong).find("is not as pax writes it: copy it again") != std::string::npos);
   }
+}
+
+TEST_CASE("names are those that tar unpacks, and the last of one name counts") {
+  using mt::detail::unpacked_path;
+  for (auto const& [written, unpacked] :
+       std::initializer_list<std::pair<char const*, char const*>>{{"a", "a"},
+                                                                  {"./a", "a"},
+                                                                  {"/a/b", "a/b"},
+                                                                  {"//a///b/", "a/b"},
+                                                                  {"../a", "a"},
+                                                                  {"../../a/./b", "a/b"},
+                                                                  {"a/../b", "b"},
+                                                                  {"a/b/../../c", "c"},
+                                                                  {"..", ""},
+                                                                  {"", ""},
+                                                                  {"a/..", ""},
+                                                                  {".a/..b/c..", ".a/..b/c.."}}) {
+    CAPTURE(written);
+    CHECK(unpacked_path(written) == unpacked);
+  }
+
+  folder const f;
+  std::filesystem::create_directory(f / "x");
+  f.write("x/a", "old"), f.write("x/b", "other");
+  std::string const archive = "'" + (f / "a.tar").string() + "'", at = "cd '" + f.path.string() + "/x' && ";
+  auto const run = [&](std::string const& command) { REQUIRE(std::system((at + command).c_str()) == 0); };
+  for (std::string const names : {"a b", "./a ./b", "../x/a ../x/b", "\"$PWD/a\" ./../x/./b"}) {
+    CAPTURE(names);
+    run("tar -Pcf " + archive + " " + names + " && printf newer > a && tar -Prf " + archive + " " + names);
+    std::map<std::string, std::string> seen;
+    for (auto const& [name, bytes] : contents(f.read("a.tar"))) seen[name.substr(name.rfind('/') + 1)] = bytes;
+    CHECK(seen == std::map<std::string, std::string>{{"a", "newer"}, {"b", "other"}});
+  }
+}
+
+TEST_CASE("links have the content of the files that they lead to") {
+  folder const f;
+  std::string const deep(120, 'd');  // too long for a header's target
+  std::filesystem::create_directories(f / ("x/" + deep));
+  f.write("x/" + deep + "/a", "one");
+  std::filesystem::create_symlink(deep + "/a", f / "x/soft");
+  std::filesystem::create_symlink("./../x/soft", f / "x/soft2");
+  std::filesystem::create_symlink("../soft2", f / ("x/" + deep + "/soft3"));
+  std::filesystem::create_symlink("ring", f / "x/ring");
+  std::filesystem::create_symlink("nowhere", f / "x/gone");
+  std::filesystem::create_hard_link(f / ("x/" + deep + "/a"), f / "x/hard");
+  for (std::string const format : {"gnu", "pax"}) {
+    CAPTURE(format);
+    CHECK(contents(packed(f, "--format=" + format)) ==
+          std::map<std::string, std::string>{{"x/" + deep + "/a", "one"},
+                                             {"x/hard", "one"},
+                                             {"x/soft", "one"},
+                                             {"x/soft2", "one"},
+                                             {"x/" + deep + "/soft3", "one"}});
+  }
+  // A link to a folder or out of the archive is told apart from one that leads nowhere.
+  std::filesystem::create_directory_symlink(deep, f / "x/folder");
+  std::filesystem::create_symlink("/elsewhere/a", f / "x/away");
+  std::filesystem::create_symlink("../y/a", f / "x/beside");
+  std::filesystem::create_symlink("../../a", f / "x/above");
+  std::string const bytes = packed(f, "");
+  mt::io::file const archive("a.tar", std::as_bytes(std::span(bytes)));
+  std::map<std::string, std::string> links;
+  for (auto const& m : mt::tar_members(archive))
+    if (!m.link.empty()) links[m.name] = m.link;
+  CHECK(links == std::map<std::string, std::string>{
+                     {"x/folder", deep}, {"x/away", "/elsewhere/a"}, {"x/beside", "../y/a"}, {"x/above", "../../a"}});
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/data/image/archive_classes.hpp"
 #include "meshtensor/data/image/decode_image.hpp"
 #include "meshtensor/data/image/image_set.hpp"
 #include "meshtensor/data/image/tar_index.hpp"
@@ -21,16 +23,18 @@
 namespace meshtensor {
 
 /// The images of a folder: files that end in .jpg, .jpeg or .png, in a folder for each class (and any folders in it).
-/// tar files in the folder, or one instead of it, are read where they lie: there the class is the folder that a file
-/// lies in, or, without folders, the archive's name. Classes are sorted by their names, images by class and file: the
-/// numbers do not depend on the file system, and an archive of a folder has those of the folder.
+/// tar files in the folder, or one instead of it, are read in place and count as if they were unpacked together: the
+/// class is the first folder below those that all their images share, or, where an archive has images without a
+/// folder, the archive's name. Classes are sorted by their names, images by class and file: the numbers do not depend
+/// on the file system, and an archive of a folder has those of the folder.
 class image_folder : public image_set {
  public:
   /// errors  R62 it cannot be read, or has no image; R63 a tar file is damaged
   explicit image_folder(std::filesystem::path path) : path_(std::move(path)) {
     std::vector<file> found;
     std::error_code problem;
-    if (path_.extension() == ".tar" && !std::filesystem::is_directory(path_, problem)) find_in_archive(path_, found);
+    if (path_.extension() == ".tar" && !std::filesystem::is_directory(path_, problem))
+      find_in_archives({path_}, true, found);
     else find_in_folder(found);
     if (found.empty())
       throw error("R62",
@@ -87,13 +91,10 @@ class image_folder : public image_set {
     return std::string_view(names_).substr(name_begins_[i], name_begins_[i + 1] - name_begins_[i]);
   }
 
-  /// Whether a path is an image's. Files and folders that begin with a point are other programs' own.
   static bool is_image(std::string_view path) {
     std::string ending(path.substr(std::min(path.rfind('.'), path.size())));
     for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (ending != ".jpg" && ending != ".jpeg" && ending != ".png") return false;
-    if (path.starts_with("./")) path.remove_prefix(2);
-    return !path.starts_with('.') && path.find("/.") == path.npos;
+    return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
   }
 
   void find_in_folder(std::vector<file>& found) {
@@ -109,28 +110,38 @@ class image_folder : public image_set {
       throw error("R62", {"the folder '", path_.string(), "' cannot be read, ", problem.message(),
                           ": name one with a folder of images for each class"});
     std::sort(archives.begin(), archives.end());
-    for (auto const& a : archives) find_in_archive(a, found);
+    find_in_archives(archives, false, found);
   }
   void find_in_class(std::filesystem::path const& folder, std::vector<file>& found) {
     std::error_code problem, leads_nowhere;
     std::size_t const before = folder.string().size() + 1;
     for (std::filesystem::recursive_directory_iterator i(folder, problem), end; i != end && !problem;
          i.increment(problem))
-      if (std::string path = i->path().string().substr(before); is_image(path) && i->is_regular_file(leads_nowhere))
+      if (std::string path = i->path().string().substr(before);
+          is_image(path) && !detail::is_hidden(path) && i->is_regular_file(leads_nowhere))
         found.push_back({label_of(folder.filename().string()), std::move(path)});
     if (problem) throw error("R62", {"the folder '", folder.string(), "' cannot be read, ", problem.message()});
   }
-  void find_in_archive(std::filesystem::path const& path, std::vector<file>& found) {
-    archives_.emplace_back(path.string());
-    for (tar_member const& m : tar_members(archives_.back())) {
-      if (!is_image(m.name)) continue;
-      std::size_t const name = m.name.rfind('/') + 1;  // 0 where there is no folder
-      std::string folder = m.name.substr(0, name == 0 ? 0 : name - 1);
-      folder.erase(0, folder.rfind('/') + 1);
-      if (folder.empty() || folder == ".") folder = path.stem().string();
-      found.push_back(
-          {label_of(folder), m.name.substr(name), static_cast<std::int32_t>(archives_.size()) - 1, m.at, m.bytes});
+  void find_in_archives(std::vector<std::filesystem::path> const& paths, bool is_whole, std::vector<file>& found) {
+    detail::set_of_archives set{.is_whole = is_whole, .has_classes = !found.empty()};
+    std::vector<detail::archived_image> images;
+    std::vector<std::pair<tar_member, std::size_t>> links;
+    for (auto const& path : paths) {
+      archives_.emplace_back(path.string());
+      for (tar_member& m : tar_members(archives_.back()))
+        if (!m.link.empty()) links.push_back({std::move(m), set.names.size()});
+        else if (is_image(m.name)) images.push_back({std::move(m.name), set.names.size(), m.at, m.bytes});
+      set.names.push_back(path.stem().string());
     }
+    std::optional<std::string> const folder_of_classes = detail::find_classes(images, set);
+    for (auto const& [m, archive] : links) {
+      bool const is_class = images.empty() || m.name.substr(0, detail::folder_length(m.name)) == folder_of_classes;
+      if (!detail::is_hidden(m.name) && (is_image(m.name) || is_class))
+        throw error("R63", {"the archive '", archives_[archive].path(), "': '", m.name, "' is a link to '", m.link,
+                            "', which is no file of the archive: pack with tar's --dereference"});
+    }
+    for (detail::archived_image& i : images)
+      found.push_back({label_of(i.class_name), std::move(i.path), static_cast<std::int32_t>(i.archive), i.at, i.bytes});
   }
 
   /// Numbers classes as they come; `number_classes` sorts them.

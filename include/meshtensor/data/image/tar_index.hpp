@@ -12,15 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/data/image/tar_links.hpp"
 #include "meshtensor/data/packed.hpp"
 #include "meshtensor/io/file.hpp"
 
 namespace meshtensor {
-
-struct tar_member {
-  std::string name;
-  std::int64_t at = 0, bytes = 0;  // of its content in the archive
-};
 
 namespace detail {
 
@@ -32,22 +28,26 @@ class tar_reader {
   explicit tar_reader(io::file const& archive) : archive_(archive) {}
 
   std::vector<tar_member> members() {
-    std::vector<tar_member> found;
+    tar_links found;
     std::int64_t at = 0;
     for (; read_header(at); at += block + (size_ + block - 1) / block * block) {
-      std::string name = long_name_.empty() ? short_name() : long_name_;
+      std::string name = unpacked_path(long_name_.empty() ? short_name() : long_name_);
+      std::string_view const target = long_target_.empty() ? field(157, 100) : std::string_view(long_target_);
       if (carries_content() && size_ > archive_.size() - at - block)
         refuse("it ends in the middle of '" + name + "': copy it again");
-      if (kind_ == 'L' || kind_ == 'x') {
+      if (kind_ == 'L' || kind_ == 'K' || kind_ == 'x') {
         read_note(at + block);
         continue;
       }
-      if (kind_ == '0') found.push_back({std::move(name), at + block, size_});
-      else if (kind_ == '1') refuse("'" + name + "' is a link to another file: pack with tar's --hard-dereference");
-      else if (kind_ == 'S') refuse("'" + name + "' is packed as a sparse file: pack without tar's --sparse");
-      long_name_.clear(), long_size_ = -1;
+      if (kind_ == 'S' || is_sparse_) refuse("'" + name + "' is packed as a sparse file: pack without tar's --sparse");
+      if (kind_ == '0') found.add_file(std::move(name), at + block, size_);
+      else if (kind_ == '1') found.add_hard_link(std::move(name), target);
+      else if (kind_ == '2') found.add_symbolic_link(std::move(name), target);
+      long_name_.clear(), long_target_.clear(), long_size_ = -1, is_sparse_ = false;
     }
-    return found;
+    return found.members([&](std::string const& name) {
+      refuse("'" + name + "' is a link to a file that the archive does not have: pack with tar's --hard-dereference");
+    });
   }
 
  private:
@@ -102,13 +102,13 @@ class tar_reader {
     return folder.empty() ? name : std::string(folder) + "/" + name;
   }
 
-  /// Reads a name or a size that does not fit in the header of the next file.
+  /// Reads a name, a link's target or a size that does not fit in the header of the next file.
   void read_note(std::int64_t at) {
     if (size_ > (1 << 20)) refuse("the name at byte " + std::to_string(at) + " has more than a million bytes");
     std::vector<std::uint8_t> const bytes = read_part(archive_, at, size_);
     std::string_view text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
-    if (kind_ == 'L') {
-      long_name_ = text.substr(0, text.find('\0'));
+    if (kind_ != 'x') {
+      (kind_ == 'L' ? long_name_ : long_target_) = text.substr(0, text.find('\0'));
       return;
     }
     while (!text.empty()) {  // `LENGTH KEY=VALUE\n`; the length is of all of it
@@ -121,6 +121,8 @@ class tar_reader {
       std::string_view const line = text.substr(digits + 1, length - digits - 2);
       text.remove_prefix(length);
       if (line.starts_with("path=")) long_name_ = line.substr(5);
+      if (line.starts_with("linkpath=")) long_target_ = line.substr(9);
+      if (line.starts_with("GNU.sparse.")) is_sparse_ = true;
       if (line.starts_with("size=")) {
         long_size_ = -1;
         std::from_chars(line.data() + 5, line.data() + line.size(), long_size_);
@@ -133,14 +135,16 @@ class tar_reader {
   std::array<std::uint8_t, block> header_{};
   char kind_ = 0;
   std::int64_t size_ = 0, long_size_ = -1;
-  std::string long_name_;
+  std::string long_name_, long_target_;
+  bool is_sparse_ = false;
 };
 
 }  // namespace detail
 
-/// The files in a tar archive, in its order. Folders and symbolic links are left out.
+/// The files in a tar archive, and the links to them, in its order, with names as tar unpacks them: without `/`, `./`
+/// and `../` at their start. Folders are left out; of files with one name the last counts.
 ///
-/// errors  R63 it is damaged, ends early, or has hard links or sparse files; C02 it cannot be read
+/// errors  R63 it is damaged, ends early, or has sparse files or hard links to nothing; C02 it cannot be read
 inline std::vector<tar_member> tar_members(io::file const& archive) { return detail::tar_reader(archive).members(); }
 
 }  // namespace meshtensor
