@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a safetensors file: refused, or every tensor lies inside of it, none over another; and a file with the
-// same tensors that is made anew says the same.
+// tensors of known dtypes that is made anew says the same.
 #include "meshtensor/io/safetensors.hpp"
 
 #include <algorithm>
@@ -21,23 +21,26 @@ mt::io::safetensors_header header_of(std::string_view all) {
 }
 
 void look_at(mt::io::safetensors_header const& h, std::int64_t size) {
-  std::int64_t sum = 0;
+  std::int64_t sum = 0, known = 0;
   std::vector<mt::io::new_tensor> tensors;
   for (auto const& [label, t] : h.tensors) {
     fuzz::require(0 <= t.begin && t.begin <= t.end && t.end <= size - h.bytes);
     sum += t.end - t.begin;
     for (auto const& [other, u] : h.tensors)
       fuzz::require(&t == &u || t.end <= u.begin || u.end <= t.begin || t.begin == t.end || u.begin == u.end);
+    if (t.stored == nullptr) continue;
     tensors.push_back({label, t.stored, t.extents});
     fuzz::require(tensors.back().bytes() == t.end - t.begin);
+    known += t.end - t.begin;
   }
   fuzz::require(sum == size - h.bytes);
 
   std::string const head = mt::io::format_safetensors(tensors, h.metadata, "f");
   auto const again =
-      mt::io::parse_safetensors(std::string_view(head).substr(8), static_cast<std::int64_t>(head.size()) + sum, "f");
-  fuzz::require(again.metadata == h.metadata && again.tensors.size() == h.tensors.size());
+      mt::io::parse_safetensors(std::string_view(head).substr(8), static_cast<std::int64_t>(head.size()) + known, "f");
+  fuzz::require(again.metadata == h.metadata && again.tensors.size() == tensors.size());
   for (auto const& [label, t] : h.tensors) {
+    if (t.stored == nullptr) continue;
     auto const& u = again.tensors.at(label);
     fuzz::require(u.stored == t.stored && u.extents == t.extents);
   }

@@ -38,7 +38,7 @@ inline named_value as_value(std::string const& tensor, file_tensor const& t, std
                         " dims, which are not those that it "
                         "is said to have, or more than 8"});
   saved_value v;
-  v.stored = t.stored, v.files = {0};
+  v.stored = t.stored, v.dtype = t.dtype, v.files = {0};
   for (std::size_t i = 0; i < t.extents.size(); ++i)
     v.dims.push_back({{dims.empty() ? name() : name::of(dims[i]), t.extents[i]}, "", {t.extents[i]}});
   return {std::move(v), tensor};

@@ -86,6 +86,12 @@ class json_reader {
     ++at_, begin_ = first;
     return all;
   }
+  /// Consumes `null`, if it comes next.
+  bool null() {
+    if (peek() != 'n' || text_.substr(at_, 4) != "null") return false;
+    at_ += 4;
+    return true;
+  }
   /// A whole number that is not negative.
   std::uint64_t count() { return number<std::uint64_t>("a whole number from 0 to 2^64-1 was expected"); }
   /// A whole number from 0 to 2^63-1.

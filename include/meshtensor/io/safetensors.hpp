@@ -24,7 +24,8 @@ constexpr std::optional<std::int64_t> product(std::optional<std::int64_t> a, std
 }
 
 struct file_tensor {
-  storage const* stored = nullptr;
+  std::string dtype;                // as the file names it
+  storage const* stored = nullptr;  // null: a dtype that is not known here, with elements of an unknown size
   std::vector<std::int64_t> extents;
   std::int64_t begin = 0, end = 0;  // byte range, counted from the end of the header
 };
@@ -41,9 +42,8 @@ inline void read_tensor(json_reader& r, file_tensor& t) {
   r.object([&](std::string const& member) {
     ++members;
     if (member == "dtype") {
-      std::string const label = r.string();
-      t.stored = storage_of(label);
-      if (t.stored == nullptr) r.refuse("there is no dtype " + json_text(label));
+      t.dtype = r.string();
+      t.stored = storage_of(t.dtype);
     } else if (member == "shape") {
       r.array([&] { t.extents.push_back(r.extent()); });
     } else if (member == "data_offsets") {
@@ -55,9 +55,9 @@ inline void read_tensor(json_reader& r, file_tensor& t) {
     }
   });
   if (members != 3) r.refuse("a tensor has dtype, shape and data_offsets");
-  std::optional<std::int64_t> bytes = t.stored->bytes;
+  std::optional<std::int64_t> bytes = t.stored == nullptr ? 1 : t.stored->bytes;
   for (std::int64_t const n : t.extents) bytes = product(bytes, n);
-  if (!bytes || t.begin > t.end || t.end - t.begin != *bytes)
+  if (!bytes || t.begin > t.end || (t.stored != nullptr && t.end - t.begin != *bytes))
     r.refuse("the shape is not that of the bytes from " + std::to_string(t.begin) + " to " + std::to_string(t.end));
 }
 
@@ -80,7 +80,8 @@ inline bool fill(std::map<std::string, file_tensor> const& tensors, std::int64_t
 /// Longer headers are refused before memory is allocated for them, as the original library does.
 inline constexpr std::int64_t longest_header = 100'000'000;
 
-/// Parses the header of a file of `file_bytes`. `text` is the JSON, `path` is for error sentences.
+/// Parses the header of a file of `file_bytes`. `text` is the JSON, `path` is for error sentences. Tensors of dtypes
+/// that are not known here are taken, because a program may want only others of the file.
 ///
 /// errors  C03 it is not a header, or not of a file of this size
 inline safetensors_header parse_safetensors(std::string_view text, std::int64_t file_bytes, std::string const& path) {
@@ -90,8 +91,8 @@ inline safetensors_header parse_safetensors(std::string_view text, std::int64_t 
   safetensors_header h;
   h.bytes = static_cast<std::int64_t>(text.size()) + 8;
   r.object([&](std::string const& label) {
-    if (label == "__metadata__") r.object([&](std::string const& key) { h.metadata.emplace(key, r.string()); });
-    else detail::read_tensor(r, h.tensors[label]);
+    if (label != "__metadata__") detail::read_tensor(r, h.tensors[label]);
+    else if (!r.null()) r.object([&](std::string const& key) { h.metadata.emplace(key, r.string()); });
   });
   r.end();
   if (!detail::fill(h.tensors, file_bytes - h.bytes))

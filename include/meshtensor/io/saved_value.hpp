@@ -29,9 +29,10 @@ struct saved_block {
 };
 
 struct saved_value {
-  storage const* stored = nullptr;
-  std::vector<saved_dim> dims;
-  std::vector<int> files;  // of each block, row-major
+  storage const* stored = nullptr;  // null: of a dtype that is not known here …
+  std::string dtype = {};           // … which has this name
+  std::vector<saved_dim> dims = {};
+  std::vector<int> files = {};  // of each block, row-major
 
   saved_block block(std::size_t k) const {
     saved_block b{};
@@ -51,7 +52,8 @@ struct saved_value {
   }
   /// `f32[d_model=512, d_ff=2048/model=2]`, or `F16[512, 2048]`
   std::string text() const {
-    std::string t = std::string(stored->type ? meshtensor::text_of(*stored->type) : stored->label) + "[";
+    bool const is_known = stored != nullptr && stored->type;
+    std::string t = std::string(is_known ? meshtensor::text_of(*stored->type) : dtype.c_str()) + "[";
     for (std::size_t i = 0; i < dims.size(); ++i) {
       if (i != 0) t += ", ";
       if (!dims[i].dim.label.empty()) t += dims[i].dim.label.text() + "=";

@@ -86,7 +86,7 @@ class saved_values : public loaded_values {
       throw error("C07", {what_, " has no value '", label, "', ", s.text(), did_you_mean(label, known)});
     }
     saved_value const& v = found->second.value;
-    bool fits = v.stored->type == s.type && v.dims.size() == s.dims.size();
+    bool fits = v.stored != nullptr && v.stored->type == s.type && v.dims.size() == s.dims.size();
     if (fits) {
       std::vector<int> const places = places_of(v, s);
       for (std::size_t i = 0; i < places.size(); ++i)
@@ -103,7 +103,7 @@ class saved_values : public loaded_values {
       if (static_cast<int>(f % static_cast<std::size_t>(of)) == part) files_.open(f);
     int turn = 0;
     for (auto const& [label, v] : values)
-      for (std::size_t block = 0; v.value.stored->type && is_meant(label) && block < v.value.files.size(); ++block)
+      for (std::size_t block = 0; can_be_here(v.value) && is_meant(label) && block < v.value.files.size(); ++block)
         for (std::int64_t piece = 0; piece < pieces_of(v.value.bytes_of(v.value.block(block))); ++piece)
           if (turn++ % of == part) check_piece(files_.find(v, block), piece, how_.nan, label);
   }
@@ -124,6 +124,7 @@ class saved_values : public loaded_values {
 
  private:
   bool is_meant(std::string const& label) const { return !how_.only || how_.only(label); }
+  static bool can_be_here(saved_value const& v) { return v.stored != nullptr && v.stored->type; }
 
   static bool is_same_place(view const& a, view const& b) {
     return std::equal(a.origin, a.origin + a.count, b.origin) && std::equal(a.extent, a.extent + a.count, b.extent);

@@ -271,6 +271,72 @@ TEST_CASE("what does not fit") {
   }
 }
 
+TEST_CASE("dtypes that are not known stand beside what is wanted") {
+  own_folder const folder;
+  held one(2);
+  one.set_all();
+  mt::export_safetensors(one.weights, folder / "m");
+  std::string const exported = meshtensor_test::content(folder / "m");
+  std::size_t length = 0;
+  for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(exported[i]);
+  std::size_t const begin = exported.find_first_not_of(' ', 8), end = exported.rfind('}', 8 + length - 1);
+  /// The exported file with `first` and `last` in its header, and `bytes` behind its tensors.
+  auto const write = [&](std::string const& first, std::string const& last, std::size_t bytes) {
+    std::string header = "{" + first + exported.substr(begin + 1, end - begin - 1) + last + "}";
+    std::string all;
+    for (int i = 0; i < 8; ++i) all += static_cast<char>(header.size() >> (8 * i) & 0xff);
+    meshtensor_test::set_content(folder / "f", all + header + exported.substr(8 + length) + std::string(bytes, 'x'));
+  };
+  std::size_t const elements = exported.size() - 8 - length;
+  auto const tensor = [&](std::string const& name, std::string const& dtype, std::string const& shape,
+                          std::size_t bytes) {
+    return ",\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":[" +
+           std::to_string(elements) + "," + std::to_string(elements + bytes) + "]}";
+  };
+  for (int processors : {1, 2, 4})
+    for (std::string const dtype : {"F8_E4M3", "F4", "F6_E2M3", "F6_E3M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F99"}) {
+      CAPTURE(dtype);
+      write("",
+            tensor("z", dtype, "[4]",
+                   dtype == "F4"             ? 2
+                   : dtype.starts_with("F6") ? 3
+                                             : 4),
+            dtype == "F4"             ? 2
+            : dtype.starts_with("F6") ? 3
+                                      : 4);
+      for (bool all : {true, false}) {
+        held other(processors);
+        mt::import_options how;
+        if (!all) how.only = f32_only;
+        auto const found = mt::import_safetensors(other.weights, folder / "f", how);
+        CHECK(other.is("f32", numbers<float>(0, 0.5)));
+        CHECK(std::ranges::count(found.left(), "z") == 1);
+      }
+      // Wanted under another name, or as a part of a stack.
+      held other(processors);
+      auto const refusal = [&](mt::import_options const& how) {
+        return sentence([&] { mt::import_safetensors(other.weights, folder / "f", how); });
+      };
+      std::string const said = refusal({.names = {{"values/one", "z"}}});
+      std::string const known = dtype + "[4]";
+      CHECK(said ==
+            "meshtensor C08: '" + (folder / "f") + "' has 'values/one' as " + known + ", but the program has f32[]");
+      CHECK(refusal({.names = {{"values/f32", "z", {"columns"}, "rows"}}})
+                .starts_with("meshtensor C08: '" + (folder / "f") + "' has 'values/f32' as " + dtype +
+                             "[rows=1, columns=4]"));
+      CHECK(refusal({.names = {{"values/one", "z"}}, .only = f32_only}) == "");
+    }
+  // Without metadata dims are matched by position.
+  std::string text = exported.substr(begin, end + 1 - begin);
+  std::size_t const notes = text.find("{", 1);
+  text.replace(notes, text.find('}') + 1 - notes, "null");
+  text.resize(length, ' ');
+  meshtensor_test::set_content(folder / "f", exported.substr(0, 8) + text + exported.substr(8 + length));
+  held other(2);
+  mt::import_safetensors(other.weights, folder / "f");
+  CHECK(other.is("f32", numbers<float>(0, 0.5)));
+}
+
 TEST_CASE("with Python's safetensors") {
   std::string const python = meshtensor_test::python();
   if (std::system((python + " -c 'import numpy, safetensors' 2> /dev/null").c_str()) != 0)

@@ -20,7 +20,7 @@ mt::io::checkpoint_index an_index() {
   v.stored = mt::io::storage_of(mt::bf16);
   v.dims = {{{mt::name("d_model"), 6}, "data=2", {3, 3}}, {{mt::name("rows"), 5}, "", {5}}};
   v.files = {2, 0};
-  index.values = {{"a/\"b\"", v}, {"count", {mt::io::storage_of(mt::i64), {}, {1}}}};
+  index.values = {{"a/\"b\"", v}, {"count", {mt::io::storage_of(mt::i64), "", {}, {1}}}};
   return index;
 }
 /// The text with its own checksum, whatever it says.
