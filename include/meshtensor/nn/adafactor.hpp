@@ -30,6 +30,7 @@ template <dtype T>
 struct adafactor_step {
   number decay;
   tensor<T> rate, floor_of_squares, most, floor_of_scale;
+  bool squares_may_be_zero, most_may_be_zero;
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
@@ -37,15 +38,19 @@ struct adafactor_step {
 
     auto const kept = meshtensor::detail::as_tensor<T>(b, 1 - power(this_update(s, p), decay));
     auto const squares = any_tensor<T>(g * g + floor_of_squares);
-    auto const moved = own.count < 2 ? g * rsqrt(running(s, kept, "v", p, squares, united(outer, own)))
+    auto const moved = own.count < 2 ? g * inverse_root(running(s, kept, "v", p, squares, united(outer, own)))
                                      : factored(s, kept, p, g, squares, outer, own);
     auto const length = sqrt(mean_over<T>(moved * moved, own));
     auto const squares_of_p = squares_within(p, [&](any_tensor<T> const& y) { return mean_over<T>(y, own); });
     auto const scale = maximum(root_of(squares_of_p, elements_of(b, own)), floor_of_scale);
-    return p - moved * (scale * rate / maximum(length / most, 1));
+    any_tensor<T> const longer = maximum(length / most, 1);
+    return p - moved * (scale * rate / (most_may_be_zero ? any_tensor<T>(select(length == 0, 1, longer)) : longer));
   }
 
  private:
+  constexpr any_tensor<T> inverse_root(any_tensor<T> const& x) const {
+    return rsqrt(as_divisor(x, squares_may_be_zero));
+  }
   /// kept · before + (1 − kept) · now, for some of the parameter's dims.
   constexpr any_tensor<T> running(auto const& s, tensor<T> const& kept, name const& label, any_tensor<T> const& p,
                                   any_tensor<T> const& now, shape const& dims) const {
@@ -65,7 +70,7 @@ struct adafactor_step {
       auto const mine =
           running(s, kept, b.m.dim_name(own.at[i]), p, mean_over<T>(squares, without(own, one)), united(outer, one));
       if (i == 0) all = mean_over<T>(mine, one);
-      moved = i == 0 ? any_tensor<T>(moved * rsqrt(mine)) : any_tensor<T>(moved * rsqrt(mine / all));
+      moved = moved * inverse_root(i == 0 ? mine : any_tensor<T>(mine / as_divisor(all, squares_may_be_zero)));
     }
     return moved;
   }
@@ -106,7 +111,13 @@ struct adafactor {
     auto const small = as_one(epsilon);
     auto const most = as_one(clip_threshold);
     auto const least = as_one(least_scale);
-    return {detail::row(s, -detail::own_row(s, decay)), rate, small, most, least};
+    return {detail::row(s, -detail::own_row(s, decay)),
+            rate,
+            small,
+            most,
+            least,
+            may_be(epsilon, 0),
+            may_be(clip_threshold, 0)};
   }
 };
 

@@ -12,7 +12,7 @@ template <dtype T>
 struct adam_step {
   number rate, beta_1, beta_2;
   tensor<T> kept_1, new_1, kept_2, new_2, epsilon, decay;
-  bool decays;
+  bool decays, may_divide_by_zero;
   nn::decayed which = nn::decayed::all;
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
@@ -28,18 +28,26 @@ struct adam_step {
     auto const v = v_before * kept_2 + v_new;
     s.update(m_before, m);
     s.update(v_before, v);
-    auto const width = sqrt(v) * correction + epsilon;
-    auto const moved = m * speed / width;
+    any_tensor<T> const width = sqrt(v) * correction + epsilon;
+    auto const moved = m * speed / as_divisor(width, may_divide_by_zero);
     bool const shrinks = decays && (which == nn::decayed::all || parameter_dims(b, p.id).own.count > 1);
     return shrinks ? p * decay - moved : p - moved;
   }
 };
+
+/// Whether a number may be a beta: at least 0 and less than 1, if it is known.
+constexpr bool may_be_beta(number const& n) {
+  if (n.count != 1 || n.items[0].kind != number::item::literal) return true;
+  double const beta = n.items[0].value.real;
+  return beta >= 0 && beta < 1;
+}
 
 template <dtype T, scope S>
 constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number const& beta_1, number const& beta_2,
                                number const& epsilon, number const& weight_decay, bool decays,
                                nn::decayed which = nn::decayed::all) {
   builder& b = s.recorder();
+  b.expect(may_be_beta(beta_1) && may_be_beta(beta_2), "T06 adam: beta_1 and beta_2 are at least 0 and less than 1");
   auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(b, n); };
   number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
   auto const kept_1 = as_one(first);
@@ -48,16 +56,17 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
   auto const new_2 = as_one(1 - second);
   auto const small = as_one(own_row(s, epsilon));
   auto const decay = decays ? as_one(1 - rate * own_row(s, weight_decay)) : small;
-  return {rate, first, second, kept_1, new_1, kept_2, new_2, small, decay, decays, which};
+  return {rate, first, second, kept_1, new_1, kept_2, new_2, small, decay, decays, may_be(epsilon, 0), which};
 }
 
 }  // namespace detail
 
 /// Adam: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the gradient and of its
 /// square, corrected for their start at zero by the number of the parameter's update, t = 1, 2, …: m̂ = m / (1 −
-/// beta_1^t), v̂ = v / (1 − beta_2^t).
+/// beta_1^t), v̂ = v / (1 − beta_2^t). Where all gradients were zero nothing moves, even if epsilon is 0.
 ///
 /// state   m and v, like the parameter
+/// errors  T06 beta_1 or beta_2 is not at least 0 and less than 1
 /// source  Kingma and Ba, arXiv:1412.6980
 struct adam {
   number learning_rate = 1e-3;

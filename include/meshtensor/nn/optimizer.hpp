@@ -16,9 +16,15 @@ enum class decayed : std::uint8_t { all, matrices };
 
 namespace detail {
 
+/// A divisor, as 1 where it is 0, which it may be if a number that a user gives is 0.
+template <handle X>
+constexpr X as_divisor(X const& x, bool may_be_zero) {
+  return may_be_zero ? X(select(x == 0, 1, x)) : x;
+}
+
 /// min(1, limit / √Σ g²) over all gradients: the factor that clips their global norm to `limit`.
 template <dtype T>
-constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
+constexpr tensor<T> clipping(gradients<T> const& g, number const& limit, bool may_be_zero) {
   builder& b = *g.owner;
   value_id usual = no_id, lowered = no_id;
   for (int i = 0; i < g.size(); ++i) {
@@ -27,7 +33,8 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
     lowered = i == 0 ? q.lowered.id : add(b, lowered, q.lowered.id);
   }
   auto const most = meshtensor::detail::as_tensor<T>(b, limit);
-  return most / maximum(root_of(squares_of{tensor<T>(&b, usual), tensor<T>(&b, lowered)}), most);
+  auto const length = root_of(squares_of{tensor<T>(&b, usual), tensor<T>(&b, lowered)});
+  return most / as_divisor(maximum(length, most), may_be_zero);
 }
 
 /// Stands for a loss that was not given.
@@ -101,7 +108,7 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     meshtensor::detail::composed const at_line(&b, where);
     gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
-    value_id const factor = clips ? clipping(g, own_row(s, how.clip_norm)).id : no_id;
+    value_id const factor = clips ? clipping(g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
     auto const step = how.template prepare<T>(s);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];

@@ -111,6 +111,10 @@ requires detail::number_pair<A, B>
 constexpr number operator/(A a, B b) {
   return apply(function::divide, number(a), number(b));
 }
+/// Whether a number may have a value at run time: it is no literal, or it is this one.
+constexpr bool may_be(number const& n, double value) {
+  return n.count != 1 || n.items[0].kind != number::item::literal || n.items[0].value == value;
+}
 constexpr number operator-(number const& a) { return apply(function::negate, a); }
 constexpr number sqrt(number const& a) { return apply(function::sqrt, a); }
 constexpr number rsqrt(number const& a) { return apply(function::rsqrt, a); }

@@ -437,3 +437,78 @@ TEST_CASE("adafactor's steps are in proportion to a huge parameter") {
   p.run();
   CHECK(p.variables.at("w").number_at(3) == doctest::Approx(0.5e25).epsilon(1e-6));
 }
+
+namespace {
+
+/// Parameters of ones, of which some elements, a row, or all have gradients of zero.
+template <class How>
+struct partly_still {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, rows, columns);
+    auto const loss = sum(s.parameter("matrix", rows, columns, mt::ones) * x) +
+                      sum(s.parameter("still", rows, columns, mt::ones) * x) * 0 +
+                      sum(s.parameter("vector", rows, mt::ones) * sum(x, columns));
+    How{}(s).minimize(s / "optimizer", loss);
+  }
+};
+
+/// Whether elements with a gradient move by two steps, and others stay.
+template <class How>
+void check_still(How, double zero, bool moves) {
+  program p = program::of<mt::precision<partly_still<How>, mt::dtype::f64>>();
+  p.fill("x", {0, 0, 0.5, 0, -2, 3});
+  p.settings.named = {{"zero", zero}};
+  for (int i = 0; i < 2; ++i) p.run();
+  auto const check = [&](char const* label, std::vector<bool> const& has_gradient) {
+    for (std::size_t i = 0; i < has_gradient.size(); ++i) {
+      double const now = p.variables.at(label).number_at(static_cast<std::int64_t>(i));
+      INFO(std::string(label) << " " << i << " is " << now);
+      CHECK(std::isfinite(now));
+      CHECK((now != 1) == (has_gradient[i] && moves));
+    }
+  };
+  check("matrix", {false, false, true, false, true, true});
+  check("still", std::vector<bool>(6));
+  check("vector", {false, true, true});
+}
+
+}  // namespace
+
+TEST_CASE("what has no gradient stays where a number is 0 that is a divisor") {
+  check_still([](auto) { return mt::adam{.epsilon = 0}; }, 0, true);
+  check_still([](auto s) { return mt::adamw{.epsilon = s.number("zero", 1), .weight_decay = 0}; }, 0, true);
+  check_still([](auto) { return mt::adafactor{.epsilon = 0}; }, 0, true);
+  check_still([](auto s) { return mt::adafactor{.epsilon = s.number("zero", 1)}; }, 0, true);
+  check_still([](auto) { return mt::adafactor{.clip_threshold = 0, .epsilon = 0}; }, 0, false);
+  check_still([](auto s) { return mt::sgd{.clip_norm = s.number("zero", 1)}; }, 0, false);
+}
+
+namespace {
+struct without_gradients {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const loss = sum(s.parameter("w", rows, columns, mt::ones) * 0);
+    mt::sgd{.clip_norm = 0}.minimize(s / "optimizer", loss);
+  }
+};
+template <int Percent>
+struct averages {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const loss = sum(s.parameter("w", rows, columns, mt::ones));
+    mt::adam{.beta_2 = Percent * 0.01}.minimize(s / "optimizer", loss);
+  }
+};
+}  // namespace
+
+TEST_CASE("gradients of zero are clipped to a length of 0") {
+  program p = program::of<without_gradients>();
+  p.run();
+  for (double const w : trial::numbers_of(p.variables.at("w"))) CHECK(w == 1);
+}
+
+TEST_CASE("betas of adam are less than 1") {
+  CHECK(program::of<averages<99>>().graph().node_count > 0);
+  CHECK(program::of<averages<0>>().graph().node_count > 0);
+  for (auto const trace : {&mt::trace<averages<100>>, &mt::trace<averages<-1>>})
+    CHECK_THROWS_WITH_AS(static_cast<void>(std::unique_ptr<mt::module>(new mt::module(trace()))),
+                         doctest::Contains("T06: adam: beta_1 and beta_2 are at least 0 and less than 1"), mt::error);
+}

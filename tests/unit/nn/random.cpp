@@ -56,6 +56,17 @@ struct dropped {
   }
 };
 
+struct all_dropped {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), many);
+    auto const y = mt::nn::dropout(s / "drop", x, 1);
+    auto const dx = gradient(sum(y * y), x);
+    s.output("y", y);
+    s.output("dx", dx);
+    s.output("ddx", gradient(sum(dx * x), x));
+  }
+};
+
 double mean_of(mt::block const& b) {
   double sum = 0;
   for (std::int64_t i = 0; i < b.size(); ++i) sum += b.number_at(i);
@@ -135,6 +146,19 @@ TEST_CASE("dropout keeps the mean; its gradient drops the same elements") {
   for (std::int64_t i = 0; i < r.at("y").size(); ++i)
     differing += (r.at("y").number_at(i) == 0) != (s.at("y").number_at(i) == 0);
   CHECK(differing == 0);
+}
+
+TEST_CASE("a rate of one drops all, and no gradient is left") {
+  auto const check = [](trial::program p) {
+    p.fill_at_random(1, 2);
+    for (auto const& [label, all] : p.run())
+      for (std::int64_t i = 0; i < all.size(); ++i) CHECK(all.number_at(i) == 0);
+  };
+  check(trial::program::of<mt::precision<all_dropped, mt::dtype::f64>>());
+  check(trial::program::of<mt::precision<all_dropped, mt::dtype::bf16>>());
+  trial::program set = trial::program::of<dropped>();
+  set.settings.named = {{"rate", 1}};
+  check(std::move(set));
 }
 
 TEST_CASE("a rate of zero drops nothing") {
