@@ -60,6 +60,28 @@ struct added_convolutions {
   }
 };
 
+/// Composites that take and give sums of products: partial ones where `in` or `hidden` is sharded.
+struct composites_of_products {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const to = mt::to(batch, hidden);
+    auto const x = s.input("x", mt::f32, batch, in), z = s.input("z", mt::f32, batch, in);
+    auto const w = s.parameter("w", in, hidden), v = s.parameter("v", in, hidden);
+    auto const [both, one] = composite(
+        "made inside",
+        [=](auto a, auto b, auto c, auto d) {
+          auto const product = einsum(a, b, to);
+          return std::tuple(product + einsum(c, d, to), product);
+        },
+        x, w, z, v);
+    auto const sum = composite("taken", [](auto p, auto q) { return p + q; }, both, einsum(x * z, w, to));
+    auto const back = einsum(einsum(sum, s.parameter("u", hidden, in), mt::to(batch, in)), w, to);
+    auto const y = sum + back + one;
+    auto const loss = einsum(tanh(y), y, mt::to());
+    s.output("loss", loss);
+    s.output("dx", gradient(loss, x));
+  }
+};
+
 std::string found(mt::module const& m) { return std::string(mt::verify_layout(m).view()); }
 
 mt::value& result(mt::module& m, mt::primitive kind) {
@@ -85,7 +107,7 @@ bool says(std::string const& finding, char const* sentence) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("partition and what follows it give placements that fit", P, network, deep, recurrent, carried,
-                   composed, noisy) {
+                   composed, noisy, composites_of_products) {
   mt::name const dims[] = {"batch", "in", "hidden", "layers", "time"};
   int checked = 0;
   for (mt::name const& a : dims)
@@ -102,8 +124,10 @@ TEST_CASE_TEMPLATE("partition and what follows it give placements that fit", P, 
       auto const fused = made([&] { return mt::fuse(*inlined); });
       auto const overlapped = made([&] { return mt::overlap(*fused); });
       auto const again = made([&] { return mt::simplify(*m); });
-      for (mt::module const* stage :
-           {m.get(), sliced.get(), inlined.get(), fused.get(), overlapped.get(), again.get()}) {
+      auto const joined = made([&] { return mt::join_epilogues(*inlined, mt::epilogues::of_products); });
+      auto const fused_after = made([&] { return mt::fuse(*joined); });
+      for (mt::module const* stage : {m.get(), sliced.get(), inlined.get(), fused.get(), overlapped.get(), again.get(),
+                                      joined.get(), fused_after.get()}) {
         CHECK(mt::verify(*stage).view() == "");
         CHECK(mt::verify_layout(*stage).view() == "");
       }
