@@ -16,12 +16,15 @@ namespace meshtensor {
 /// The result of `check`.
 struct check_result {
   int compared = 0;        // values, those in loops once for each iteration
+  int undecided = 0;       // of those: values that differ behind comparisons of bf16 that are equal but for rounding
   std::string difference;  // of the first value that differs from the reference; empty: all agree
   bool agrees() const { return difference.empty(); }
 };
 inline std::string text_of(check_result const& r) {
-  return r.agrees() ? fmt::format("all {} values agree with the reference", r.compared)
-                    : fmt::format("after {} values that agree: {}", r.compared - 1, r.difference);
+  if (!r.agrees()) return fmt::format("after {} values that agree: {}", r.compared - 1, r.difference);
+  if (r.undecided == 0) return fmt::format("all {} values agree with the reference", r.compared);
+  return fmt::format("{} values agree with the reference; {} follow from bf16 numbers that are equal but for rounding",
+                     r.compared - r.undecided, r.undecided);
 }
 
 namespace detail {
@@ -86,9 +89,11 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
 /// Arguments  extents, axis sizes, numbers and feeds of whole arrays, in any order. Parameters and state are those of a
 /// new store, or of a store given as the first argument, which is not changed.
 ///
-/// Numbers may differ by a thousandth of a tensor's largest element in f32, by 1e-8 in f64, by a tenth in bf16, for
-/// sums in another order round differently. Needs the memory and the time of the reference loops: meant for small
-/// sizes.
+/// Numbers may differ by a thousandth of a tensor's largest element in f32, by 1e-8 in f64, by a tenth in bf16, because
+/// sums in another order round differently. The coarsest dtype in which a value was rounded on its way counts: an f32
+/// that is made of sums in bf16 may differ as bf16 does. Where bf16 numbers that are equal but for rounding are
+/// compared, or where bf16 becomes integers, either outcome is right, and `undecided` counts values that differ behind
+/// it. Needs the memory and the time of the reference loops: meant for small sizes.
 ///
 /// errors  those of `executable`; R74 the device runs programs whole
 template <class... Args, class... Given>

@@ -31,7 +31,7 @@ class checker {
     here.observe([&](node const& n, std::span<rank_context const> all) { beside.look(m, mesh_, n, all); });
     here.step();
     here.observe({});
-    return {beside.compared, beside.difference};
+    return {beside.compared, beside.undecided, beside.difference};
   }
 
  private:

@@ -12,6 +12,7 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/graph/locate.hpp"
+#include "meshtensor/inspect/origin_of_rounding.hpp"
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/job/rank_context.hpp"
 
@@ -28,17 +29,11 @@ struct tolerance {
   }
 };
 
-inline double largest(block const& b) {
-  double most = 0;
-  for (std::int64_t i = 0; i < b.size(); ++i)
-    if (double const x = std::abs(b.number_at(i)); x > most && std::isfinite(x)) most = x;
-  return most;
-}
-
 /// A value of the whole program in one iteration of its enclosing loops.
 struct whole_value {
   block elements;
   double terms;  // the magnitude of the terms that were added up to make it
+  rounding_history roundings;
 };
 using moment = std::pair<value_id, std::uint64_t>;  // a value, an iteration
 
@@ -46,13 +41,15 @@ using moment = std::pair<value_id, std::uint64_t>;  // a value, an iteration
 class recording_interpreter final : public interpreter {
  public:
   recording_interpreter(module const& m, binding const& b, std::vector<bool> const& wanted)
-      : interpreter(m, b), wanted_(wanted) {}
+      : interpreter(m, b), wanted_(wanted), origin_(m) {}
   std::map<moment, whole_value> values;
 
  private:
   void has_run(node const& n, run_context const& c) override {
+    origin_.follow(n, [&](value_id v) -> block const& { return at(v); });
     for (int i = 0; i < n.results.count; ++i)
-      if (value_id const v = m_.result(n, i); wanted_[v]) values[{v, c.iteration}] = {at(v), terms_of(n)};
+      if (value_id const v = m_.result(n, i); wanted_[v])
+        values[{v, c.iteration}] = {at(v), terms_of(n), origin_.of(v)};
   }
   double terms_of(node const& n) {
     work_kind const work = declared(m_, n).work;
@@ -68,6 +65,7 @@ class recording_interpreter final : public interpreter {
   }
 
   std::vector<bool> const& wanted_;
+  origin_of_rounding origin_;
 };
 
 /// Compares the processors' values with the recorded ones; reports the first difference.
@@ -78,7 +76,7 @@ class reference_check {
                   std::map<moment, whole_value> const& values)
       : whole_(whole), values_(values), awaited_(awaited_values(m, numbers)) {}
 
-  int compared = 0;
+  int compared = 0, undecided = 0;
   std::string difference;
 
   /// Called after a node of the module `m` has run on all processors of its mesh.
@@ -90,8 +88,10 @@ class reference_check {
       auto const found = values_.find({static_cast<value_id>(m.values[v].origin - 1), all[0].context.iteration});
       if (found == values_.end()) continue;
       ++compared;
+      is_decided_ = true;
       for (rank_context const& p : all)
         if (is_first_copy(m.values[v].layout, mesh, p.rank())) compare(m, mesh, n, v, all, p.rank(), *found);
+      undecided += is_decided_ ? 0 : 1;
     }
   }
 
@@ -147,7 +147,8 @@ class reference_check {
     value const& part = m.values[v];
     block const& right = wanted.second.elements;
     std::vector<double> const here = assembled(part.layout, mesh, v, all, first, right.window());
-    tolerance const t = tolerance::of(part.type);
+    rounding_history const& roundings = wanted.second.roundings;
+    tolerance const t = tolerance::of(roundings.as(part.type));
     double const bound = t.share * largest(right) + t.of_terms * wanted.second.terms;
     std::int64_t wrong = 0, worst = -1;
     double most = 0;
@@ -159,6 +160,10 @@ class reference_check {
       if (apart > most || worst < 0) most = apart, worst = i;
     }
     if (wrong == 0) return;
+    if (!roundings.is_decided) {
+      is_decided_ = false;
+      return;
+    }
     auto const [origin, iteration] = wanted.first;
     value const& program = whole_.values[origin];
     node const& made_by = whole_.nodes[program.node];
@@ -201,6 +206,7 @@ class reference_check {
   meshtensor::module const& whole_;
   std::map<moment, whole_value> const& values_;
   std::vector<bool> awaited_;
+  bool is_decided_ = true;  // the value that is compared, as far as it differs
 };
 
 /// Which values of the whole program a partitioned module has, with the same extents.

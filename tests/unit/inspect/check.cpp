@@ -251,3 +251,103 @@ TEST_CASE("a kernel does not overwrite what it reads under another name") {
   INFO(text_of(r));
   CHECK(r.agrees());
 }
+
+namespace {
+inline constexpr struct terms : mt::dim<"terms", 64> {} terms;
+inline constexpr struct sums : mt::dim<"sums", 64> {} sums;
+inline constexpr struct part_of_sums : mt::dim<"part_of_sums", 16> {} part_of_sums;
+inline constexpr struct turns : mt::dim<"turns", 3> {} turns;
+struct by_terms : mt::layout<mt::shard<terms, data>> {};
+struct by_sums : mt::layout<mt::shard<sums, data>> {};
+
+/// Sums in bf16, which are rounded to another neighbour if their terms are added in another order, and what is made of
+/// them in wider dtypes.
+template <class Made>
+struct made_of_bf16 {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::bf16, terms);
+    auto w = s.input("w", mt::bf16, terms, sums);
+    s.output("made", Made{}(s, einsum(x, w, to(sums))));
+  }
+};
+template <class Made>
+mt::check_result check_of_bf16(Made) {
+  std::vector<mt::bf16_t> x, w;
+  for (int i = 0; i < 64; ++i) x.emplace_back(static_cast<float>(std::sin(0.7 * i)));
+  for (int i = 0; i < 64 * 64; ++i) w.emplace_back(static_cast<float>(std::sin(0.37 * i)));
+  mt::check_result all;
+  auto const look = [&]<class Layout, class Device>(int parts) {
+    mt::check_result const r =
+        mt::check<made_of_bf16<Made>, mesh, Layout, Device>(data(parts), mt::feed<"x">(x), mt::feed<"w">(w));
+    INFO(parts << " parts: " << text_of(r));
+    CHECK(r.agrees());
+    all.compared += r.compared, all.undecided += r.undecided;
+  };
+  for (int parts : {2, 4}) {
+    look.template operator()<by_terms, mt::reference_device>(parts);
+    look.template operator()<by_terms, mt::default_device>(parts);
+    look.template operator()<by_sums, mt::reference_device>(parts);
+  }
+  CHECK(all.compared > 10);
+  return all;
+}
+}  // namespace
+
+TEST_CASE("what is made of bf16 has the tolerance of bf16, whatever its own dtype") {
+  using mt::dtype;
+  auto const exact = [](auto made) { CHECK(check_of_bf16(made).undecided == 0); };
+  exact([](auto, auto y) { return mt::cast<dtype::f32>(y); });
+  exact([](auto, auto y) { return mt::cast<dtype::f64>(mt::cast<dtype::bf16>(mt::cast<dtype::f32>(y))); });
+  exact([](auto, auto y) { return mt::slice(mt::cast<dtype::f32>(y), sums, part_of_sums, 3); });
+  exact([](auto, auto y) { return sum(mt::cast<dtype::f32>(y)); });
+  exact([](auto, auto y) { return mean(mt::cast<dtype::f64>(y) * mt::cast<dtype::f64>(y)); });
+  exact([](auto s, auto y) {
+    return mt::repeat(s / "turns", turns, mt::cast<dtype::f32>(y),
+                      [](mt::scope auto, auto z) { return tanh(z * 0.5); });
+  });
+}
+
+TEST_CASE("integers that are made of bf16 may be either neighbour, and what follows from them is counted") {
+  using mt::dtype;
+  auto const is_counted = [](auto made) {
+    mt::check_result const r = check_of_bf16(made);
+    CHECK(r.undecided <= r.compared);
+    return r.undecided > 0;
+  };
+  CHECK(is_counted([](auto, auto y) { return mt::cast<dtype::i32>(y * 64); }));
+  CHECK(is_counted([](auto, auto y) { return sum(mt::cast<dtype::i64>(y * 64)); }));
+  CHECK(is_counted([](auto, auto y) { return argsort(y, sums); }));
+  is_counted([](auto, auto y) { return mt::cast<dtype::f32>(y > y * 1.0001) * 10; });
+  check_of_bf16([](auto, auto y) { return mt::cast<dtype::i32>(abs(y) < 100); });  // none is close
+}
+
+namespace {
+/// Of bf16 that is fed, so that nothing was rounded on the way.
+struct made_of_fed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = mt::slice(s.input("x", mt::bf16, sums), sums, part_of_sums, 3);
+    s.output("y", tanh(mt::cast<mt::dtype::f32>(x) * 0.5));
+  }
+};
+void slightly_wrong_tanh(mt::evaluation const& e) {
+  mt::evaluate<>(e);
+  if (e.n.kind == mt::primitive::elementwise && is(e.n, mt::function::tanh)) e.results[0].as<float>()[1] += 0.01f;
+}
+}  // namespace
+
+TEST_CASE("a cast of bf16 that was fed has the tolerance of f32") {
+  mt::mesh_shape shape = mesh::shape;
+  shape.bind(data(2));
+  auto const low = mt::lower(mt::detail::traced<made_of_fed>, mt::entry_name<made_of_fed>(), shape, by_sums::rules, {});
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job, 5);
+  mt::session<mt::reference_device> step(values, low->graph, low->planned, shape, low->entry,
+                                         mt::reference_device{&slightly_wrong_tanh});
+  std::vector<mt::bf16_t> const x(64, mt::bf16_t(1.0f));
+  step.feed("x", x.data());
+  mt::detail::checker checks(mt::detail::traced<made_of_fed>, mt::entry_name<made_of_fed>(), shape, low->planned);
+  mt::detail::checked_session here(step);
+  auto const r = checks.run(low->graph, here, values);
+  INFO(text_of(r));
+  CHECK(r.difference.find("tanh") != std::string::npos);
+}
