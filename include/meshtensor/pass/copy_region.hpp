@@ -3,6 +3,8 @@
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
+#include "meshtensor/op/broadcast.hpp"
+#include "meshtensor/pass/differentiate/zero_values.hpp"
 
 namespace meshtensor {
 
@@ -10,10 +12,11 @@ namespace meshtensor {
 /// outside but its arguments, as the regions of a composite with a gradient do.
 class region_copy {
  public:
-  /// For region `k` of a node.
-  constexpr region_copy(builder& target, node_id owner, int k)
+  /// For region `k` of a node; `left_out` are values of the region that are zero and not copied.
+  constexpr region_copy(builder& target, node_id owner, int k, detail::zero_values const* left_out = nullptr)
       : b_(target),
         m_(target.m),
+        zeros_(left_out),
         source_(m_.region_of(m_.nodes[owner], k)),
         begin_(owner),
         end_(owner),
@@ -31,6 +34,10 @@ class region_copy {
     for (int i = end_; i-- > begin_;) {
       node const& n = m_.nodes[i];
       if (!is_needed_[i]) continue;
+      if (is_zero(n)) {
+        is_needed_[i] = false;
+        continue;
+      }
       for (int k = 0; k < n.operands.count; ++k) is_needed_[m_.values[m_.operand(n, k)].node] = true;
       for (int k = 0; k < n.regions.count; ++k)
         for (int j = begin_; j < i; ++j)
@@ -60,6 +67,16 @@ class region_copy {
 
  private:
   constexpr value_id operator[](value_id v) const { return static_cast<value_id>(copy_[v] - 1); }
+  constexpr bool is_zero(node const& n) const {
+    return zeros_ != nullptr && n.results.count == 1 && zeros_->has(m_.result(n));
+  }
+  /// The copy of an operand, or zeros at the builder's position.
+  constexpr value_id operand(value_id v) {
+    if (zeros_ == nullptr || !zeros_->has(v)) return (*this)[v];
+    value const like = m_.values[v];
+    value_id const zero = constant(b_, 0, like.type);
+    return like.dims.count == 0 ? zero : broadcast(b_, zero, like.dims);
+  }
   constexpr void replace(value_id v, value_id made) { copy_[v] = static_cast<id>(made + 1); }
 
   constexpr region_id region_of(region_id old) {
@@ -74,8 +91,9 @@ class region_copy {
   constexpr void copy(node const n) {  // by value: the table grows
     id_list<> operands{};
     id_list<max_operands, region_id> owned{};
-    for (int k = 0; k < n.operands.count; ++k) operands.add((*this)[m_.operand(n, k)]);
-    b_.region = region_of(n.region);
+    b_.region = region_of(n.region), b_.path = n.path, b_.site = n.site;
+    if (int const k = zeros_ == nullptr ? -1 : zeros_->only_term(m_, n); k >= 0) return copy_term(n, k);
+    for (int k = 0; k < n.operands.count; ++k) operands.add(operand(m_.operand(n, k)));
     node_id const made = b_.add_node(n.kind, n.function, operands, attributes_of(n));
     for (int k = 0; k < n.results.count; ++k) {
       value const v = m_.result_value(n, k);
@@ -91,6 +109,13 @@ class region_copy {
     }
     again.regions = b_.add_links(owned);
   }
+  // A sum with a zero is its other operand.
+  constexpr void copy_term(node const& n, int k) {
+    value_id v = (*this)[m_.operand(n, k)];
+    if (k == 1 && applies(n, function::subtract)) v = negate(b_, v);
+    shape const dims = m_.result_value(n).dims;
+    replace(m_.result(n), m_.values[v].dims == dims ? v : broadcast(b_, v, dims));
+  }
   constexpr list copied(list l) {
     id_list<> all{};
     for (int i = 0; i < l.count; ++i) all.add((*this)[m_.link(l, i)]);
@@ -99,6 +124,7 @@ class region_copy {
 
   builder& b_;
   meshtensor::module& m_;
+  detail::zero_values const* zeros_;
   region_id source_;
   int begin_, end_;  // nodes
   bool is_needed_[max_nodes];

@@ -8,6 +8,7 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/copy_region.hpp"
+#include "meshtensor/pass/differentiate/needed_cotangents.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
 #include "meshtensor/pass/watch.hpp"
 
@@ -157,19 +158,17 @@ struct differentiator : rebuild {
       if (d.differentiable(m.operand(n, i))) targets.add(static_cast<id>(i));
     }
     body.find_needed();
-    for (int k = 0; k < taken; ++k)
-      if (d.has_cotangent(m.result(n, k)) && body.needs_argument(given + k) &&
-          !body.needs_argument(given + results + k))
-        return leaves_out_a_cotangent(n);
+    bool all = true;
+    for (int k = 0; k < taken; ++k) {
+      bool const known = d.has_cotangent(m.result(n, k)), uses = body.needs_argument(given + results + k);
+      if (known && body.needs_argument(given + k) && !uses) return leaves_out_a_cotangent(n);
+      all = all && (known || !uses);
+    }
+    if (!all) return own_gradient_in_part(d, forward, taken, targets);
     for (int i = 0; i < given + results + taken; ++i) {
       if (!body.needs_argument(i)) continue;
       places.add(static_cast<id>(i));
-      if (i < given + results) {
-        operands.add(b.use(d.forward(i < given ? m.operand(n, i) : m.result(n, i - given))));
-      } else {
-        value_id const y = m.result(n, i - given - results);
-        operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
-      }
+      operands.add(argument_of_gradient(d, n, i));
     }
     region_id const owned[] = {copied_region(body, m.region_of(n, 1), places, targets)};
     node_id const made = b.add_node(primitive::composite, 0, operands,
@@ -181,6 +180,32 @@ struct differentiator : rebuild {
       terms.add(b.add_result(made, x.type, x.dims));
     }
     for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
+  }
+  /// The operand of a composite's gradient for argument `i`, of its operands, its results and their cotangents.
+  constexpr value_id argument_of_gradient(differentiation& d, node const& n, int i) {
+    int const given = n.operands.count, results = n.results.count;
+    if (i >= given + results) return d.cotangent(m.result(n, i - given - results));
+    return b.use(d.forward(i < given ? m.operand(n, i) : m.result(n, i - given)));
+  }
+
+  // The loss needs some results alone, so what the gradient makes of the other cotangents is left out of it. The nodes
+  // stand by themselves, because devices know composites with all operands.
+  constexpr void own_gradient_in_part(differentiation& d, node_id forward, int taken,
+                                      id_list<max_operands, id> const& targets) {
+    node const n = m.nodes[forward];
+    region const r = m.regions[m.region_of(n, 1)];
+    zero_values zeros;
+    for (int k = 0; k < taken; ++k)
+      if (!d.has_cotangent(m.result(n, k))) zeros.add(m.link(r.arguments, n.operands.count + n.results.count + k));
+    zeros.follow(m, m.region_of(n, 1), m.values[m.link(r.arguments, 0)].node, forward);
+    region_copy body(b, forward, 1, &zeros);
+    for (id i : std::span<id const>(targets)) body.need(i);
+    body.find_needed();
+    for (int i = 0; i < r.arguments.count; ++i)
+      if (body.needs_argument(i)) body.give(i, argument_of_gradient(d, n, i));
+    body.copy();
+    for (id i : std::span<id const>(targets))
+      if (!zeros.has(m.link(r.results, i))) d.contribute(m.operand(n, i), body.result(i));
   }
   /// Makes a region like `source`, with the arguments at `places` and the results at `targets`.
   constexpr region_id copied_region(region_copy& body, region_id source, std::span<id const> places,
@@ -293,6 +318,28 @@ struct differentiator : rebuild {
     return name::of({text, size});
   }
 
+  // The cotangents of a loop's final carries; no_id: the loop backwards has no such carry. A carry that only a later
+  // iteration needs starts with zeros.
+  constexpr id_list<> last_cotangents(differentiation& d, node_id forward) {
+    node const n = m.nodes[forward];
+    region const body = m.regions[m.region_of(n, 0)];
+    id_list<> starts{};
+    bool all = true;
+    for (int i = 0; i < loop::of(n).carries; ++i) {
+      bool const is_active = d.differentiable(m.link(body.arguments, i));
+      starts.add(is_active ? d.cotangent(m.result(n, i)) : no_id);
+      all = all && (!is_active || d.has_cotangent(m.result(n, i)));
+    }
+    if (all) return starts;
+    needed_cotangents needed(d);
+    for (int i = 0; i < n.results.count; ++i)
+      if (d.has_cotangent(m.result(n, i))) needed.need(m.link(body.results, i));
+    needed.follow_loop(forward);
+    for (int i = 0; i < starts.count; ++i)
+      if (starts.at[i] == no_id && needed.has(m.link(body.arguments, i))) starts.at[i] = zeros_like(m.result(n, i));
+    return starts;
+  }
+
   // The gradient of a loop is a loop in the opposite direction: cotangents of carries are carries, those of stacked
   // inputs are stacked outputs, those of loop invariants are sums.
   constexpr void loop_backwards(differentiation& d, node_id forward) {
@@ -303,11 +350,8 @@ struct differentiator : rebuild {
     int const results = n.results.count;
     auto argument = [&](int i) { return m.link(body.arguments, i); };
     auto is_active = [&](int i) { return d.active[argument(i)] && is_float(m.values[argument(i)].type); };
-    id_list<> starts{}, seeds{};  // cotangents of the final carries; of sums and stacked outputs
-    for (int i = 0; i < l.carries; ++i) {
-      value_id const y = m.result(n, i);
-      starts.add(!is_active(i) ? no_id : d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
-    }
+    id_list<> const starts = last_cotangents(d, forward);
+    id_list<> seeds{};  // cotangents of sums and stacked outputs
     for (int i = l.carries; i < results; ++i) seeds.add(d.cotangent(m.result(n, i)));
 
     value_id const ran = l.ends_early ? b.use(d.forward(m.result(n))) : no_id;  // backwards, as many iterations
@@ -352,8 +396,9 @@ struct differentiator : rebuild {
     if (ran != no_id) b.add_result(made, dtype::i64, shape{});
     id_list<> targets{}, terms{};
     auto result = [&](int i, shape const& dims) {
-      targets.add(m.operand(n, i));
-      terms.add(b.add_result(made, m.values[argument(i)].type, dims));
+      value_id const y = b.add_result(made, m.values[argument(i)].type, dims);
+      // The start of a carry that the body does not read is of use only where no iteration may run.
+      if (inner.has_cotangent(argument(i)) || l.ends_early) targets.add(m.operand(n, i)), terms.add(y);
     };
     for (int i = 0; i < l.carries; ++i)
       if (starts.at[i] != no_id) result(i, m.values[argument(i)].dims);
