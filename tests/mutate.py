@@ -81,20 +81,23 @@ def hash_of_tree():
                               stdout=subprocess.PIPE).stdout.strip()
 
 
-def copy_project(to):
-    """Brings a folder up to date with the project. Files that are the same keep their times, so nothing is rebuilt."""
+def copy_project(to, texts=()):
+    """Brings a folder up to date with the project, but for `texts` of some files. Files that are the same keep their
+    times, so nothing is rebuilt."""
+    texts = dict(texts)
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True,
                            stdout=subprocess.PIPE).stdout.split()
-    wanted = {f for f in files if (ROOT / f).is_file()}
+    wanted = {f for f in files if (ROOT / f).is_file()} | set(texts)
     for path in [*(to / "include").rglob("*"), *(to / "tests").rglob("*")]:
         if path.is_file() and str(path.relative_to(to)) not in wanted:
             path.unlink()
     for file in wanted:
-        target, source = to / file, (ROOT / file).read_bytes()
+        target, source = to / file, texts[file].encode() if file in texts else (ROOT / file).read_bytes()
         if not target.is_file() or target.read_bytes() != source:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(source)
-            shutil.copymode(ROOT / file, target)
+            if file not in texts:
+                shutil.copymode(ROOT / file, target)
 
 
 def environment():
@@ -108,8 +111,8 @@ def environment():
 class Copy:
     """A copy of the project with a build of its own, in which no file reads headers that another has read."""
 
-    def __init__(self, number):
-        self.root = ROOT / "build/mutate" / str(number)
+    def __init__(self, name, folder=ROOT / "build/mutate"):
+        self.root = folder / str(name)
         self.fine = set()
         self.environment = environment()
         copy_project(self.root)
