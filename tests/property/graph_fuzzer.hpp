@@ -11,7 +11,7 @@ namespace property {
 class graph_fuzzer : public fuzzer_places {
  public:
   explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values, may_end_early loops = may_end_early::no)
-      : fuzzer_places(seed, p), loops_(loops) {
+      : fuzzer_places(seed, p), loops_(loops), unneeded_{~seed} {
     for (char const* label : {"x", "y", "z"}) inputs_.push_back(g.input(label, f64, some_dims(1 + c_.below(3))));
     if (c_.one_in(2)) inputs_.push_back(g.input("kernel", f64, kernel_dims()));
     for (mt::value_id x : inputs_) know(x, 2, 0);
@@ -61,10 +61,29 @@ class graph_fuzzer : public fuzzer_places {
       case 22: return overwritten(x, y);
       case 23: return pooled(x);
       case 24: return convolved(x);
-      case 25: return !stops_ || c_.one_in(2) ? composite(depth) : closed_composite();
+      case 25: return !stops_ || c_.one_in(2) ? composite(depth) : closed_composite(depth);
       default: return repeat(depth);
     }
   }
+  // ---- what the loss does not need ----
+
+  /// Whether a region gives one more result, which no loss is computed from.
+  bool gives_unneeded() { return differentiates_ && unneeded_.one_in(2); }
+  /// Zero, with a derivative by a value that is not finite: it must take no part in a gradient.
+  mt::value_id without_derivative(mt::value_id v) {
+    if (dims(v).count != 0) v = mt::reduce(g.b, mt::reduction::sum, v, dims(v));
+    return mt::elementwise(g.b, mt::function::sqrt, mt::scale(g.b, v, 0));
+  }
+  mt::value_id any_without_derivative() {
+    return without_derivative(pool_[static_cast<std::size_t>(unneeded_.below(static_cast<int>(pool_.size())))].value);
+  }
+  /// Outputs a result that no loss is computed from, or leaves it unread.
+  void maybe_output(mt::value_id unneeded, int depth) {
+    if (depth != 0 || unneeded_.one_in(2)) return;
+    mt::value_id const y = mt::add(g.b, unneeded, mt::constant(g.b, 1, f64));
+    g.output(("unneeded" + std::to_string(outputs_++)).c_str(), y);
+  }
+
   // ---- regions ----
 
   /// Runs f with the current pool, and forgets the values made inside. The gradient of a loop stacks the values inside,
@@ -84,6 +103,7 @@ class graph_fuzzer : public fuzzer_places {
     mt::name_id const label = g.b.intern(mt::name("group"));
     mt::id_list<> operands{}, results{};
     mt::frame f{};
+    bool const more = gives_unneeded();
     inside({}, [&] {
       known const x = any(), y = any();
       operands.add(x.value), operands.add(y.value);
@@ -94,6 +114,7 @@ class graph_fuzzer : public fuzzer_places {
       else operations(1 + c_.below(3), depth + 1);
       for (int i = 0; i < 2; ++i)
         results.add(g.b.use(maybe_tamed(pool_[pool_.size() - 1 - static_cast<std::size_t>(i)])));
+      if (more) results.add(any_without_derivative());
       f = g.b.end_frame(results);
     });
     operands.add_all(f.invariants);
@@ -101,15 +122,17 @@ class graph_fuzzer : public fuzzer_places {
     own(n, f.region);
     mt::value_id given[2];
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
+    if (more) maybe_output(g.b.add_result(n, f64, {}), depth);
     for (mt::value_id v : given) know(v, 2, 0);
   }
   // A composite with its own gradient, here any function with the right dims. It uses no values from outside.
-  void closed_composite() {
+  void closed_composite(int depth) {
     mt::name_id const label = g.b.intern(mt::name("closed"));
     known const x = any(), y = any();
     mt::value_id const operands[] = {x.value, y.value};
     mt::id_list<> results{}, terms{};
     mt::region_id regions[2];
+    bool const more = gives_unneeded();
     auto const shut = [&](mt::region_kind kind, auto f) {
       auto const pool = std::exchange(pool_, {});
       auto const indices = std::exchange(indices_, {});
@@ -121,20 +144,25 @@ class graph_fuzzer : public fuzzer_places {
     shut(mt::region_kind::composite, [&] {
       operations(2, 2);
       results.add(maybe_tamed(pool_.back())), results.add(maybe_tamed(any()));
+      if (more) results.add(any_without_derivative());
       regions[0] = g.b.end_frame(results).region;
     });
     shut(mt::region_kind::gradient, [&] {
-      mt::value_id arguments[4];
-      for (int i = 0; i < 4; ++i) {  // results, then their cotangents
-        mt::value const v = g.b.m.values[results.at[i % 2]];
-        arguments[i] = g.b.add_argument(v, v.dims);
-        g.b.frames[g.b.depth - 1].carries.add(arguments[i]);
-        pool_.push_back({arguments[i], 6, 6});
+      mt::id_list<> arguments{};
+      for (int i = 0; i < 2 * results.count; ++i) {  // results, then their cotangents
+        mt::value const v = g.b.m.values[results.at[i % results.count]];
+        arguments.add(g.b.add_argument(v, v.dims));
+        g.b.frames[g.b.depth - 1].carries.add(arguments.at[i]);
+        if (i % results.count < 2) pool_.push_back({arguments.at[i], 6, 6});
       }
+      mt::value_id const first = arguments.at[results.count], second = arguments.at[results.count + 1];
       operations(2, 2);
       for (mt::value_id o : operands) {  // a gradient that uses a result must use its cotangent, too (G35)
         mt::value_id const term = fitted(any().value, dims(o));
-        terms.add(mt::add(g.b, mt::add(g.b, term, summed(arguments[2], dims(o))), summed(arguments[3], dims(o))));
+        terms.add(mt::add(g.b, mt::add(g.b, term, summed(first, dims(o))), summed(second, dims(o))));
+        if (!more) continue;
+        mt::value_id const root = arguments.at[2], by_root = mt::divide(g.b, arguments.at[5], root);
+        terms.at[terms.count - 1] = mt::add(g.b, terms.at[terms.count - 1], summed(by_root, dims(o)));
       }
       regions[1] = g.b.end_frame(terms).region;
     });
@@ -142,6 +170,7 @@ class graph_fuzzer : public fuzzer_places {
     g.b.m.nodes[n].regions = g.b.add_links(regions);
     mt::value_id given[2];
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
+    if (more) maybe_output(g.b.add_result(n, f64, {}), depth);
     for (mt::value_id v : given) know(v, 12, 12);
   }
   /// `v` summed over the dims that `to` lacks, and broadcast to `to`.
@@ -179,6 +208,8 @@ class graph_fuzzer : public fuzzer_places {
       mt::value_id const some = mt::constant(g.b, c_.below(4) - 1, mt::dtype::i64);
       runs = mt::add(g.b, some, mt::cast(g.b, is_small(any().value), mt::dtype::i64));
     }
+    bool const more = gives_unneeded(), stacks_more = gives_unneeded();  // a carry and a stack
+    mt::value_id const start = more ? any_without_derivative() : mt::value_id{mt::no_id};
     std::vector<known> sums;
     int outputs = 0;
     mt::frame f{};
@@ -188,6 +219,7 @@ class graph_fuzzer : public fuzzer_places {
       mt::value_id const counted = ends_early ? g.b.add_carry(runs) : mt::value_id{mt::no_id};
       for (int i = 0; i < carries.count; ++i) pool_.push_back({g.b.add_carry(carries.at[i]), 2, 0});
       std::size_t const first = pool_.size() - static_cast<std::size_t>(carries.count);
+      mt::value_id const unneeded = more ? g.b.add_carry(start) : mt::value_id{mt::no_id};
       for (int i = 0; i < sequences.count; ++i) pool_.push_back({g.b.add_stacked(sequences.at[i]), 2, 0});
       if (c_.one_in(3)) {
         mt::value_id const index = g.b.add(mt::primitive::iteration, {}, mt::dtype::i64, mt::shape{});
@@ -195,33 +227,43 @@ class graph_fuzzer : public fuzzer_places {
       }
       if (pool_.empty()) pool_.push_back({mt::constant(g.b, 1, f64), 1, 0});
       operations(2 + c_.below(4), depth + 1);
-      if (ends_early)
-        results.add(reversed || c_.one_in(3)
-                        ? counted
-                        : mt::add(g.b, counted, mt::cast(g.b, is_small(any().value), mt::dtype::i64)));
+      if (ends_early) {
+        bool const is_known = reversed || c_.one_in(3);
+        mt::value_id const goes_on = is_known ? counted : mt::cast(g.b, is_small(any().value), mt::dtype::i64);
+        results.add(is_known ? counted : mt::add(g.b, counted, more ? also_by(unneeded, goes_on) : goes_on));
+      }
       for (int i = 0; i < carries.count; ++i) results.add(g.b.use(next_carry(first, i, dims(carries.at[i]))));
+      if (more) results.add(mt::add(g.b, without_derivative(unneeded), any_without_derivative()));
       if (c_.one_in(3))
         if (known const x = any(); !dims(x.value).has(over)) results.add(g.b.use(x.value)), sums.push_back(x);
       for (int n = c_.below(3), i = 0; i < n; ++i)
         if (known const x = any(); !dims(x.value).has(over) && dims(x.value).count < 4)
           results.add(g.b.use(maybe_tamed(x))), ++outputs;
+      if (stacks_more) results.add(any_without_derivative());
       f = g.b.end_frame(results);
     });
     mt::id_list<> operands{};
     if (ends_early) operands.add(runs);
-    operands.add_all(carries), operands.add_all(f.stacked), operands.add_all(f.invariants);
+    operands.add_all(carries);
+    if (more) operands.add(start);
+    operands.add_all(f.stacked), operands.add_all(f.invariants);
     mt::node_id const n = g.b.add_node(mt::primitive::repeat, 0, operands);
     if (!ends_early) reversed = c_.one_in(4);
-    mt::loop{over, carries.count + ends_early, f.stacked.count, static_cast<int>(sums.size()), reversed, ends_early}
+    mt::loop{over,      carries.count + more + ends_early, f.stacked.count, static_cast<int>(sums.size()), reversed,
+             ends_early}
         .store(g.b.m.nodes[n]);
     own(n, f.region);
     if (ends_early) g.b.add_result(n, mt::dtype::i64, mt::shape{});
     mt::id_list<> given{};
     for (int i = 0; i < carries.count; ++i) given.add(g.b.add_result(n, f64, dims(carries.at[i])));
+    mt::id_list<> unneeded{};
+    if (more) unneeded.add(g.b.add_result(n, f64, {}));
     int const before = carries.count + static_cast<int>(sums.size());
     for (known const& x : sums) given.add(g.b.add_result(n, f64, dims(x)));
     for (int i = 0; i < outputs; ++i)
-      given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[before + ends_early + i]))));
+      given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[before + more + ends_early + i]))));
+    if (stacks_more) unneeded.add(g.b.add_result(n, f64, mt::led_by(over, mt::shape{})));
+    for (mt::value_id v : mt::ids(unneeded)) maybe_output(v, depth);
     for (int i = 0; i < given.count; ++i) {
       bool const is_sum = i >= carries.count && i < before;
       known const x = is_sum ? sums[static_cast<std::size_t>(i - carries.count)] : known{mt::no_id, 2, 0};
@@ -232,6 +274,10 @@ class graph_fuzzer : public fuzzer_places {
   mt::value_id is_small(mt::value_id v) {
     mt::value_id const largest = dims(v).count == 0 ? v : mt::reduce(g.b, mt::reduction::max, v, dims(v));
     return mt::elementwise(g.b, mt::function::less, g.b.use(largest), mt::constant(g.b, 1, f64));
+  }
+  /// `goes_on`, which is 0 or 1, as a condition that reads a number that is zero, too.
+  mt::value_id also_by(mt::value_id zero, mt::value_id goes_on) {
+    return mt::multiply(g.b, goes_on, mt::cast(g.b, is_small(zero), mt::dtype::i64));
   }
   // Another value with the carry's dims, perhaps another carry; else the carry itself, perhaps changed a little.
   mt::value_id next_carry(std::size_t first, int i, mt::shape const& s) {
@@ -281,6 +327,8 @@ class graph_fuzzer : public fuzzer_places {
   }
 
   may_end_early loops_;
+  rng unneeded_;  // by itself, so that all else is the same without
+  int outputs_ = 0;
   std::vector<mt::value_id> inputs_;
   std::vector<mt::variable_id> state_;
 };

@@ -220,6 +220,14 @@ std::string layout_trial::compare(held_bytes const& held) const {
         if (meshtensor_test::detail::greatest(b) > 1e4) return true;
     return false;
   };
+  auto const not_finite = [&](std::size_t t) -> std::string {
+    for (mt::blocks const* all : {&wanted[t].outputs, &wanted[t].variables})
+      for (auto const& [label, b] : *all)
+        for (std::int64_t i = 0; i < b.size(); ++i)
+          if (!std::isfinite(b.number_at(i)))
+            return "step and value '" + std::to_string(t) + " " + label + "' is not finite";
+    return "";
+  };
   auto const differs = [&](std::size_t t, mt::rank_context const& p, std::string const& label, mt::value const& v,
                            mt::blocks after_step::* which, std::string const& key) -> std::string {
     std::string const place = std::to_string(t) + " " + label + key + " " + std::to_string(p.rank());
@@ -245,6 +253,8 @@ std::string layout_trial::compare(held_bytes const& held) const {
     return "step, value and rank '" + place + "': " + d;
   };
   for (std::size_t t = 0; t < spread_.steps.size() && !(programs_.is_smooth() && diverges(t)); ++t) {
+    if (programs_.is_smooth())
+      if (std::string const fault = not_finite(t); !fault.empty()) return fault;
     mt::module const& m = lowered_[spread_.steps[t]]->graph;
     for (std::int64_t rank = 0; rank < spread_.mesh.size(); ++rank) {
       mt::rank_context const p(m, lowered_[spread_.steps[t]]->planned, spread_.mesh, static_cast<int>(rank));

@@ -47,7 +47,7 @@ struct fed {
 class network {
  public:
   network(mt::builder& b, mt::region_id entry, std::uint64_t seed, bool training, may_end_early loops)
-      : b_(b), entry_(entry), c_{seed}, training_(training), loops_(loops) {}
+      : b_(b), entry_(entry), c_{seed}, unneeded_{~seed}, training_(training), loops_(loops) {}
 
   template <class F>
   static auto inside(scope const& s, F const& f) {
@@ -304,8 +304,14 @@ class network {
       });
       return last + mean(all, shape(over)) * 0.5;
     }
-    return mt::repeat(s, over, x, body);
+    if (!unneeded_.one_in(2)) return mt::repeat(s, over, x, body);
+    return std::get<0>(
+        mt::repeat(s, over, std::tuple(x, without_derivative(x)), [&](scope const& t, any const& h, any const& zero) {
+          return std::tuple(body(t, h), without_derivative(zero + h));
+        }));
   }
+  /// Zeros, whose derivative by `x` is not finite: they take no part in the gradient of a loss that does not need them.
+  any without_derivative(any const& x) { return mt::sqrt(any(x * 0)); }
   /// A branch, or a loop that may end before its first iteration, before its last one, or not.
   any early(scope const& s, any const& x, fed const& f, int depth) {
     bool const is_cond = c_.one_in(2), by_count = c_.one_in(3), in_two = c_.one_in(3);
@@ -326,9 +332,14 @@ class network {
             [&](scope const& t) { return std::tuple(x, any(body(t / "no", x) * x)); });
         y = a * 0.5 + b * 0.25;
       } else {
-        y = mt::cond(
-            s / "either", go, [&](scope const& t) { return body(t / "yes", x); },
-            [&](scope const& t) { return c_.one_in(3) ? x : body(t / "no", x); });
+        auto const no = [&](scope const& t) { return c_.one_in(3) ? x : body(t / "no", x); };
+        if (unneeded_.one_in(2)) {
+          y = std::get<0>(mt::cond(
+              s / "either", go, [&](scope const& t) { return std::tuple(body(t / "yes", x), without_derivative(x)); },
+              [&](scope const& t) { return std::tuple(no(t), without_derivative(x)); }));
+        } else {
+          y = mt::cond(s / "either", go, [&](scope const& t) { return body(t / "yes", x); }, no);
+        }
       }
       in_branch_ = in_other;
       return y;
@@ -343,6 +354,14 @@ class network {
           },
           start, x, x);
       return h * 0.5 + g * (mt::cast<real>(trips) * 0.1) + counted * 0.1;
+    }
+    if (unneeded_.one_in(2)) {  // a carry that the condition alone reads
+      auto const [trips, h, zero] = mt::while_loop(
+          s / "settle", mt::at_most(most),
+          [&](scope const&, any const& u, any const& w) { return size(u + w) < bound; },
+          [&](scope const& t, any const& u, any const& w) { return std::tuple(body(t, u), without_derivative(w * u)); },
+          x, without_derivative(x));
+      return h + mt::cast<real>(trips) * 0.1;
     }
     auto const [trips, h] = mt::while_loop(
         s / "settle", mt::at_most(most), [&](scope const&, any const& u) { return size(u) < bound; },
@@ -366,6 +385,7 @@ class network {
   mt::builder& b_;
   mt::region_id entry_;
   rng c_;
+  rng unneeded_;  // by itself, so that all else is the same without
   bool training_;
   may_end_early loops_;
   bool in_branch_ = false;

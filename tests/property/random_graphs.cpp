@@ -104,7 +104,7 @@ int try_derivatives(std::uint64_t first, int count, may_end_early loops) {
     }
     double const difference = (loss_of(whole, above) - loss_of(whole, below)) / (2 * step);
     ++tried, alive += derivative != 0;
-    if (std::abs(derivative - difference) > 1e-5 * (1 + std::abs(difference))) {
+    if (!(std::abs(derivative - difference) <= 1e-5 * (1 + std::abs(difference)))) {  // NaN, too
       ++off;
       MESSAGE("SEED=" << seed << ": " << derivative << " but " << difference);
     }
