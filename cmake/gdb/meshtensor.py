@@ -64,7 +64,7 @@ def literal(number):
     exponent += len(text) - len(short)
     point = len(short) + exponent  # digits before the point
     if exponent >= 0:
-        fixed = short + "0" * exponent
+        fixed = str(abs(int(number)))  # all digits of a great integer
     elif point > 0:
         fixed = short[:point] + "." + short[point:]
     else:

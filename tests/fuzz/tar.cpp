@@ -30,9 +30,9 @@ void check(std::span<std::uint8_t const> bytes) {
       fuzz::require(files.try_emplace(m.at, m.bytes).first->second == m.bytes);
     }
     std::int64_t end = 0;
-    for (auto const& [at, bytes] : files) {
+    for (auto const& [at, length] : files) {
       fuzz::require(at >= end + 512);
-      end = at + bytes;
+      end = at + length;
     }
   } catch (mt::error const& e) { fuzz::require(e.code() == "R63"); }
 }

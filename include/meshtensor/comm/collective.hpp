@@ -29,8 +29,8 @@ struct group {
 /// A collective over p members, each with one dense row-major block. m is this member's index. Blocks have the same
 /// extents, except along `join`, where they are the parts of `joined`.
 ///
-/// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order or, if it is small, in that of reduction_steps;
-///                 `in` may be `out`
+/// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order or, if it is small or a sum of more than 32 blocks
+///                 of floats, in that of reduction_steps; `in` may be `out`
 /// reduce_scatter  part m along `split` of x[0] op x[1] op … op x[p-1]
 /// reduce          the same, whole, for member `root`; the other members' `out` is room as large, without a result
 /// all_gather      all blocks one after the other along `join`

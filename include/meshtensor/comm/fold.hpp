@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "meshtensor/base/function_ref.hpp"
+#include "meshtensor/base/sum.hpp"
 #include "meshtensor/comm/collective.hpp"
 
 namespace meshtensor::comm {
@@ -143,10 +144,11 @@ inline void fold_in_steps(block_loops const& loops, void* target, std::int64_t n
 
 }  // namespace detail
 
-/// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements. The target may be one
-/// of the sources.
+/// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements; of more than sum_fan_in
+/// floats in pairs, so that the error grows with the logarithm of `count`. The target may be one of the sources.
 inline void fold(reduction op, dtype type, void* target, std::int64_t n, int count, sources_of_members sources) {
-  detail::fold(detail::loops_of(op, type), target, n, count, sources);
+  bool const in_pairs = is_float(type) && op == reduction::sum && count > sum_fan_in;
+  (in_pairs ? detail::fold_in_steps : detail::fold)(detail::loops_of(op, type), target, n, count, sources);
 }
 
 /// The same in the order of a collective: n of its elements.

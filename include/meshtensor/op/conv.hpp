@@ -225,20 +225,20 @@ struct conv_rule {
     }
     return r;
   }
-  /// `sum` and a product for each combination of the terms of `count` windows, the last one's innermost.
+  /// Adds a product for each combination of the terms of `count` windows, the last one's innermost.
   template <class E>
-  static sum_t<E> add_terms(meeting_run const* runs, int count, E const* x, E const* z, sum_t<E> sum) {
-    if (count == 0) return sum + static_cast<sum_t<E>>(*x) * static_cast<sum_t<E>>(*z);
+  static void add_terms(meeting_run const* runs, int count, E const* x, E const* z, wide_sum<E>& sum) {
+    using term = typename wide_sum<E>::term;
+    if (count == 0) return sum.add(static_cast<term>(*x) * static_cast<term>(*z));
     meeting_run const r = *runs;
     x += r.first, z += r.second;
     if (count == 1) {
       for (std::int64_t i = 0; i < r.count; ++i)
-        sum += static_cast<sum_t<E>>(x[i * r.first_step]) * static_cast<sum_t<E>>(z[i * r.second_step]);
-      return sum;
+        sum.add(static_cast<term>(x[i * r.first_step]) * static_cast<term>(z[i * r.second_step]));
+      return;
     }
     for (std::int64_t i = 0; i < r.count; ++i)
-      sum = add_terms(runs + 1, count - 1, x + i * r.first_step, z + i * r.second_step, sum);
-    return sum;
+      add_terms(runs + 1, count - 1, x + i * r.first_step, z + i * r.second_step, sum);
   }
 
   template <class E>
@@ -270,7 +270,7 @@ struct conv_rule {
     auto const *const x = e.operands[0].as<E>(), *const z = e.operands[1].as<E>();
     meeting_run runs[max_windows_of_one] = {};
     for (std::int64_t o = 0; o < outer; ++o) {
-      sum_t<E> sum = 0;
+      wide_sum<E> sum;
       std::int64_t where = 0;
       for (int i = 0; i < kept; ++i) where += w.index[i] * y.stride[i];
       bool meet = true;
@@ -281,9 +281,9 @@ struct conv_rule {
       }
       for (std::int64_t k = 0; k < inner; ++k, w.next())
         for (std::int64_t r = 0; meet && r < run; ++r)
-          sum = add_terms(runs, p.count, x + w.offset[0] + r * step[0], z + w.offset[1] + r * step[1], sum);
+          add_terms(runs, p.count, x + w.offset[0] + r * step[0], z + w.offset[1] + r * step[1], sum);
       if (inner == 0) w.next();
-      y.as<E>()[where] = static_cast<E>(sum);
+      y.as<E>()[where] = sum.value();
     }
   }
   static constexpr std::uint16_t no_dim = 0xffff;

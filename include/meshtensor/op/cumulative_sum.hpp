@@ -95,13 +95,13 @@ struct cumulative_sum_rule {
     if (w.empty() || count == 0) return;
     with_element(y.type, [&]<class E>() {
       do {
-        sum_t<E> sum = 0;
+        wide_sum<E> sum;
         for (std::int64_t i = 0; i < count; ++i) {
           std::int64_t const at = a.which.reverse ? count - 1 - i : i;
-          auto const term = static_cast<sum_t<E>>(x.as<E>()[w.offset[0] + at * x.stride[along]]);
-          if (!a.which.exclusive) sum += term;
-          y.as<E>()[w.offset[1] + at * y.stride[along]] = static_cast<E>(sum);
-          if (a.which.exclusive) sum += term;
+          E const term = x.as<E>()[w.offset[0] + at * x.stride[along]];
+          if (!a.which.exclusive) sum.add(term);
+          y.as<E>()[w.offset[1] + at * y.stride[along]] = sum.value();
+          if (a.which.exclusive) sum.add(term);
         }
       } while (w.next());
     });

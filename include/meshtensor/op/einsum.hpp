@@ -117,17 +117,17 @@ struct einsum_rule {
       for (int i = 0; i < n; ++i) step[i] = w.stride[i][w.count];
     }
     for (std::int64_t o = 0; o < outer; ++o) {
-      sum_t<E> sum = 0;
+      using term = typename wide_sum<E>::term;
+      wide_sum<E> sum;
       std::int64_t const where = w.offset[7];
       for (std::int64_t k = 0; k < inner; ++k, w.next())
         for (std::int64_t r = 0; r < run; ++r) {
-          auto product = static_cast<sum_t<E>>(e.operands[0].as<E>()[w.offset[0] + r * step[0]]);
-          for (int i = 1; i < n; ++i)
-            product *= static_cast<sum_t<E>>(e.operands[i].as<E>()[w.offset[i] + r * step[i]]);
-          sum += product;
+          auto product = static_cast<term>(e.operands[0].as<E>()[w.offset[0] + r * step[0]]);
+          for (int i = 1; i < n; ++i) product *= static_cast<term>(e.operands[i].as<E>()[w.offset[i] + r * step[i]]);
+          sum.add(product);
         }
       if (inner == 0) w.next();
-      y.as<E>()[where] = static_cast<E>(sum);
+      y.as<E>()[where] = sum.value();
     }
   }
 };

@@ -116,7 +116,8 @@ struct grouped_einsum_rule {
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
     if (inner == 0) w.count = kept;  // sums of no terms
     for (std::int64_t o = 0; o < outer; ++o) {
-      sum_t<E> sum = 0;
+      using term = typename wide_sum<E>::term;
+      wide_sum<E> sum;
       std::int64_t const where = w.offset[3];
       for (std::int64_t k = 0; k < inner; ++k, w.next()) {
         std::int64_t const global = with_element(index.type, [&]<class I>() {
@@ -125,11 +126,11 @@ struct grouped_einsum_rule {
         std::int64_t const local = global < 0 ? -1 : global - table.origin[along];
         bool const here = local >= 0 && local < table.extent[along] && global < table.total[along];
         if (!here || (in_result && local != w.index[along])) continue;
-        sum += static_cast<sum_t<E>>(a.as<E>()[w.offset[0] + local * step_a]) *
-               static_cast<sum_t<E>>(b.as<E>()[w.offset[1] + local * step_b]);
+        sum.add(static_cast<term>(a.as<E>()[w.offset[0] + local * step_a]) *
+                static_cast<term>(b.as<E>()[w.offset[1] + local * step_b]));
       }
       if (inner == 0) w.next();
-      y.as<E>()[where] = static_cast<E>(sum);
+      y.as<E>()[where] = sum.value();
     }
   }
 };

@@ -2,6 +2,9 @@
 // Lookup by integer index: gathers rows of a table, and scatter-adds rows into one.
 #pragma once
 
+#include <vector>
+
+#include "meshtensor/base/sum.hpp"
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/transpose.hpp"
 
@@ -118,18 +121,21 @@ struct scatter_add_rule {
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    walk<1> w;
-    for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
+    view sums = y;  // dense, one for each element of the result
+    sums.densify();
+    walk<2> w;
+    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
+    w.bind(0, y, y.dim), w.bind(1, sums, y.dim);
+    if (w.empty()) return;
     with_element(y.type, [&]<class E>() {
-      if (!w.empty()) do
-          y.as<E>()[w.offset[0]] = E(0);
-        while (w.next());
-      detail::each_row(y, e.operands[1], x, lookup_attributes::of(e.n).dim,
+      thread_local std::vector<wide_sum<E>> all;  // kept, because later steps take nothing from the heap
+      all.assign(static_cast<std::size_t>(y.size()), {});
+      detail::each_row(sums, e.operands[1], x, lookup_attributes::of(e.n).dim,
                        [&](bool here, std::int64_t to, std::int64_t from) {
-                         if (here)
-                           y.as<E>()[to] = static_cast<E>(static_cast<arithmetic_t<E>>(y.as<E>()[to]) +
-                                                          static_cast<arithmetic_t<E>>(x.as<E>()[from]));
+                         if (here) all[static_cast<std::size_t>(to)].add(x.as<E>()[from]);
                        });
+      do y.as<E>()[w.offset[0]] = all[static_cast<std::size_t>(w.offset[1])].value();
+      while (w.next());
     });
   }
 };

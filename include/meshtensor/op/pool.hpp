@@ -177,7 +177,7 @@ struct pool_rule {
         if (!p.is_windowed(i)) whole += w.index[i] * x.stride[i];
         if (by_position && !(back && p.is_windowed(i))) whole_position += w.index[i] * e.operands[1].stride[i];
       }
-      sum_t<E> sum = 0;
+      wide_sum<E> sum;
       E best{};
       std::int32_t found = nowhere;
       std::int64_t place[max_windows_of_one] = {};  // of `position` in each window
@@ -195,13 +195,13 @@ struct pool_rule {
         if (!related) continue;
         if (by_position && e.operands[1].template as<std::int32_t>()[position_from] != position) continue;
         E const element = x.as<E>()[from];
-        if (p.step != pool_step::position) sum += static_cast<sum_t<E>>(element);
+        if (p.step != pool_step::position) sum.add(element);
         else if (found == nowhere || is_greater<arithmetic_t<E>>(element, best))
           found = static_cast<std::int32_t>(position), best = element;
         if (p.step == pool_step::pick) best = element;
       }
       if (p.step == pool_step::position) y.as<std::int32_t>()[w.offset[0]] = found;
-      else y.as<E>()[w.offset[0]] = p.step == pool_step::pick ? best : static_cast<E>(sum);
+      else y.as<E>()[w.offset[0]] = p.step == pool_step::pick ? best : sum.value();
     } while (w.next());
   }
 };

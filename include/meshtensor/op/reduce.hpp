@@ -61,19 +61,18 @@ struct reduce_rule {
     std::int64_t inner = 1, outer = 1;
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
     if (inner == 0) w.count = kept;  // of no elements: what changes no other rank's result
+    function const chooses = how == reduction::max ? function::maximum : function::minimum;
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t const where = w.offset[1];
-      sum_t<E> sum = how == reduction::sum ? sum_t<E>(0)
-                     : inner == 0          ? static_cast<sum_t<E>>(neutral<E>(how))
-                                           : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
-      for (std::int64_t k = 0; k < inner; ++k) {
-        auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
-        sum = how == reduction::sum ? sum + v
-                                    : apply(how == reduction::max ? function::maximum : function::minimum, sum, v);
-        w.next();
+      wide_sum<E> sum;
+      auto chosen = static_cast<arithmetic_t<E>>(inner == 0 ? E(neutral<E>(how)) : x.as<E>()[w.offset[0]]);
+      for (std::int64_t k = 0; k < inner; ++k, w.next()) {
+        E const v = x.as<E>()[w.offset[0]];
+        if (how == reduction::sum) sum.add(v);
+        else chosen = apply(chooses, chosen, static_cast<arithmetic_t<E>>(v));
       }
       if (inner == 0) w.next();
-      y.as<E>()[where] = static_cast<E>(sum);
+      y.as<E>()[where] = how == reduction::sum ? sum.value() : static_cast<E>(chosen);
     }
   }
 };

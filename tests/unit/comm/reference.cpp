@@ -128,3 +128,16 @@ TEST_CASE("empty blocks and scalars") {
   call.kind = mt::collective::all_to_all, call.split = 0, call.join = 1;
   CHECK_NOTHROW(mt::reference(call, 2, inputs, 1, nullptr));
 }
+
+TEST_CASE("sums of many members keep their digits") {
+  for (int const p : {33, 64, 1000})
+    for (auto const kind : {mt::collective::all_reduce, mt::collective::reduce_scatter}) {
+      std::vector<float> const x(static_cast<std::size_t>(p) * 4, 0.1f);  // equal numbers are the worst case
+      mt::collective_call call;
+      call.kind = kind, call.dims = 1, call.extent[0] = p * 4, call.split = kind == mt::collective::all_reduce ? -1 : 0;
+      std::vector<void const*> const inputs(static_cast<std::size_t>(p), x.data());
+      std::vector<float> out(x.size());
+      mt::reference(call, p, inputs.data(), 0, out.data());
+      CHECK(std::abs(out[0] / (p * double(0.1f)) - 1) < 0x1p-24 * std::log2(p));
+    }
+}

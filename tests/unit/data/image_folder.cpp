@@ -116,7 +116,7 @@ struct nested_set {
     std::filesystem::create_symlink("nowhere.png", f / "set/n03/gone.png");
   }
   /// Runs a command in the temporary folder.
-  void run(std::string const& command) const { ::run("cd '" + f.path.string() + "' && " + command); }
+  void execute(std::string const& command) const { run("cd '" + f.path.string() + "' && " + command); }
   void check_same(std::string const& archives) const {
     mt::image_folder const all(f / "set"), same(f / archives);
     REQUIRE(all.classes() == strings{"n01", "n02", "n03"});
@@ -145,14 +145,14 @@ TEST_CASE("an archive has the classes of its folder, however names begin and fol
           "--sort=name set", "set/n03 set/n02 set/n01"}) {
       CAPTURE(format);
       CAPTURE(names);
-      s.run("tar --format=" + format + " -cf all.tar " + names);
+      s.execute("tar --format=" + format + " -cf all.tar " + names);
       s.check_same("all.tar");
     }
 }
 
 TEST_CASE("archives in a folder count as if they were unpacked together") {
   nested_set const s;
-  s.run("ln -sf b.png set/n01/images/soft.png");
+  s.execute("ln -sf b.png set/n01/images/soft.png");
   int number = 0;
   for (std::string const command :
        {"for c in n01 n02 n03; do tar -C set -cf $to/$c.tar $c; done",
@@ -163,7 +163,7 @@ TEST_CASE("archives in a folder count as if they were unpacked together") {
         "cp -r set/n01 $to && tar -cf $to/rest.tar set/n02 set/n03"}) {
     CAPTURE(command);
     std::string const to = "parts" + std::to_string(number++);
-    s.run("to=" + to + " && mkdir $to && " + command);
+    s.execute("to=" + to + " && mkdir $to && " + command);
     s.check_same(to);
   }
 }
@@ -171,14 +171,14 @@ TEST_CASE("archives in a folder count as if they were unpacked together") {
 TEST_CASE("archives of one class") {
   nested_set const s;
   auto const classes = [&](std::string const& command) {
-    s.run("rm -rf of_one && mkdir of_one && " + command);
+    s.execute("rm -rf of_one && mkdir of_one && " + command);
     strings all = mt::image_folder(s.f / "of_one").classes();
     if (std::filesystem::exists(s.f / "of_one/a.tar")) {
       CHECK(mt::image_folder(s.f / "of_one/a.tar").classes() == all);
     }
     return all;
   };
-  s.run("ln -sf b.png set/n01/images/soft.png");
+  s.execute("ln -sf b.png set/n01/images/soft.png");
   CHECK(classes("tar -C set -cf of_one/a.tar n01") == strings{"n01"});
   CHECK(classes("tar -C set -cf of_one/a.tar n02/images") == strings{"n02"});
   CHECK(classes("tar -C set/n02/images -cf of_one/a.tar .") == strings{"a"});
@@ -189,14 +189,14 @@ TEST_CASE("archives of one class") {
   CHECK(classes("mkdir of_one/n04 && cp set/n03/e.png of_one/n04 && for c in b c; do tar -C set -cf of_one/$c.tar "
                 "n02/images; done") == strings{"n02", "n04"});
   // The folder of the set is packed with its only class.
-  s.run("tar -cf set.tar set/n01");
+  s.execute("tar -cf set.tar set/n01");
   CHECK(mt::image_folder(s.f / "set.tar").classes() == strings{"n01"});
 }
 
 TEST_CASE("links that an archive cannot follow are named") {
   nested_set const s;
   auto const refusal = [&](std::string const& command) {
-    s.run(command);
+    s.execute(command);
     std::string const head = "meshtensor R63: the archive '" + (s.f / "a.tar").string() + "': '";
     std::string const said = meshtensor_test::sentence([&] { mt::image_folder const none(s.f / "a.tar"); });
     return said.starts_with(head) ? said.substr(head.size()) : said;

@@ -17,6 +17,9 @@ namespace {
 namespace mt = meshtensor;
 using mt::to;
 
+inline constexpr struct tall_dim : mt::dim<"tall", 5000> {} tall;
+inline constexpr struct narrow_dim : mt::dim<"narrow", 3> {} narrow;
+inline constexpr struct stretch_dim : mt::dim<"stretch", 70000> {} stretch;
 inline constexpr struct batch_t : mt::dim<"batch", 6> {} batch;
 inline constexpr struct length_t : mt::dim<"length", 10> {} length;
 inline constexpr struct memory_t : mt::dim<"memory", 10> {} memory;
@@ -69,6 +72,20 @@ struct mixed {
     s.output("sum", mt::sum(y));
     s.output("any", mt::any(near));
     s.output("noise", normal(s, mt::f32, to(wide)) + uniform(s, mt::f32, to(wide)));
+  }
+};
+
+/// Sums so long that they have several levels: over rows of one number and of several, along a vector, over everything.
+struct long_sums {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), tall, narrow);
+    auto y = s.input("y", s.real(), narrow, stretch);
+    s.output("over", sum(x * x, tall));
+    s.output("over rows", sum(exp(sum(x, narrow)), tall));
+    s.output("along", sum(y * 2, stretch));
+    s.output("centred", y - mean(y, stretch));
+    s.output("total", sum(exp(x)));
+    s.output("total of rows", sum(y * sum(y, stretch)));
   }
 };
 
@@ -131,4 +148,6 @@ TEST_CASE("a training step in f64") { compare<mt::precision<train, mt::f64>>(2);
 TEST_CASE("a training step in bf16") { compare<mt::precision<train, mt::f32, mt::bf16>>(2); }
 TEST_CASE("reductions") { compare<mt::precision<rows, mt::f32>>(); }
 TEST_CASE("reductions in f64") { compare<mt::precision<rows, mt::f64>>(); }
+TEST_CASE("long sums") { compare<mt::precision<long_sums, mt::f32>>(); }
+TEST_CASE("long sums in f64") { compare<mt::precision<long_sums, mt::f64>>(); }
 TEST_CASE("dtypes") { compare<mixed>(); }

@@ -8,6 +8,9 @@
 // part: cuda
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "meshtensor/device/cuda/device.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/gpu_of_tests.hpp"
@@ -105,6 +108,37 @@ numbers results_of(std::int64_t planes, std::int64_t rows, std::int64_t columns)
   return all;
 }
 
+/// The largest error of sums of equal numbers, in log2(n) · eps · Σ|x|: along rows, over them, over everything, of a
+/// cumulative sum and of scattered rows.
+struct long_sums {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, row, column);
+    auto const at = s.input("at", mt::i64, row);
+    s.output("all", sum(x));
+    s.output("columns", sum(x, row));
+    s.output("rows", sum(x, column));
+    s.output("product", einsum(x, to(column)));
+    s.output("so far", max(cumulative_sum(x, row), row));
+    s.output("added", max(scatter_add(x, at, slot, to(slot, column)), slot));
+  }
+};
+double largest_error(std::int64_t rows, std::int64_t columns) {
+  meshtensor_test::gpu_of_tests const here(256);
+  mt::job const job = mt::job::in_lockstep();
+  mt::store store(job);
+  mt::executable<long_sums, mesh, layout, mt::cuda_device> step(store, row(rows), column(columns));
+  std::vector<float> const x(static_cast<std::size_t>(rows * columns), 0.1f);
+  numbers all;
+  keep_each<"all", "columns", "rows", "product", "so far", "added">(
+      all, step(mt::feed<"x">(x), mt::feed<"at">(std::vector<std::int64_t>(static_cast<std::size_t>(rows), 5))));
+  double worst = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    double const n = static_cast<double>(i == 0 ? rows * columns : i == 2 ? columns : rows), exact = n * double(0.1f);
+    for (double v : all[i]) worst = std::max(worst, std::abs(v - exact) / (std::log2(n) * 0x1p-23 * exact));
+  }
+  return worst;
+}
+
 template <mt::dtype Type>
 void compare(std::int64_t planes, std::int64_t rows, std::int64_t columns) {
   CAPTURE(planes);
@@ -134,4 +168,9 @@ TEST_CASE("rows of several warps") {
 TEST_CASE("rows of several blocks") {
   compare<mt::dtype::f32>(1, 5, 700);
   compare<mt::dtype::i32>(2, 3, 1500);
+}
+TEST_CASE("long sums keep their digits") {
+  CHECK(largest_error(60000, 3) < 3.2);
+  CHECK(largest_error(3, 60000) < 3.2);
+  CHECK(largest_error(300, 500) < 3.2);
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/sum.hpp"
 #include "meshtensor/device/cpu/fused/blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/rule.hpp"
@@ -37,6 +38,7 @@ struct tile {
   std::int64_t offset[max_streams];
   std::int64_t row_stride[max_streams];
   std::int64_t rows, width;
+  std::int64_t row;   // the number of the first row in its unit of work
   bool first;         // the first tile of the kernel
   std::byte* totals;  // of reductions over rows, at offsets `total_at`
 };
@@ -68,10 +70,11 @@ class fused_kernel {
   int segment_loop = -1;
   std::int64_t kept = 1, reduced = 1;            // rows
   std::int64_t chunks = 1;                       // into which the sum over reduced rows is split, for each kept row
-  std::int64_t total_at[max_kernel_steps] = {};  // offset of a step's totals
-  std::int64_t total_bytes = 0;                  // of one unit of work
-  std::int64_t block = 0;                        // elements that are computed at once; narrower rows share a tile
-  std::int64_t scratch_bytes = 0;                // per worker
+  std::int64_t total_at[max_kernel_steps] = {};  // offset of a step's totals, which are levels of a sum
+  std::int64_t level_bytes[max_kernel_steps] = {};
+  std::int64_t total_bytes = 0;    // of one unit of work
+  std::int64_t block = 0;          // elements that are computed at once; narrower rows share a tile
+  std::int64_t scratch_bytes = 0;  // per worker
   int workers = 1;
   task_function task = nullptr;
   block_reduction const* reductions[max_kernel_steps] = {};  // block functions of each reduction step
@@ -103,6 +106,7 @@ inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t la
   std::int64_t const at_once = k.width == 0 ? 1 : std::max<std::int64_t>(1, k.block / k.width);
   for (std::int64_t row = first; row < last;) {
     t.first = row == 0;
+    t.row = row - first;
     t.rows = k.loops == 0 ? 1 : std::min({at_once, last - row, k.extent[inner] - index[inner]});
     t.width = k.segment_loop >= 0 && index[k.segment_loop] == k.extent[k.segment_loop] - 1 ? k.last_width : k.width;
     body(t);
@@ -118,24 +122,51 @@ inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t la
   }
 }
 
-/// Initializes the totals of one unit.
-inline void start_totals(fused_kernel const& k, std::byte* totals) {
+/// Calls f(step, elements) for the steps that have totals.
+inline void each_total(fused_kernel const& k, function_ref<void(int, std::int64_t)> f) {
   descriptor const& d = k.key();
   for (int i = 0; i < d.step_count; ++i) {
     kernel_step const s = d.step(i);
     if (!goes_over(s.kind) && !is_total(s.kind)) continue;
     bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
-    k.reductions[i]->start(totals + k.total_at[i], wide ? k.width : 1);
+    f(i, wide ? k.width : 1);
   }
 }
+/// Initializes the totals of one unit. Upper levels count from their first carry on.
+inline void start_totals(fused_kernel const& k, std::byte* totals) {
+  each_total(k, [&](int i, std::int64_t n) { k.reductions[i]->start(totals + k.total_at[i], n); });
+}
 inline void merge_totals(fused_kernel const& k, std::byte* totals, std::byte const* others) {
-  descriptor const& d = k.key();
-  for (int i = 0; i < d.step_count; ++i) {
-    kernel_step const s = d.step(i);
-    if (!goes_over(s.kind) && !is_total(s.kind)) continue;
-    bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
-    k.reductions[i]->merge(totals + k.total_at[i], others + k.total_at[i], wide ? k.width : 1);
+  each_total(k,
+             [&](int i, std::int64_t n) { k.reductions[i]->merge(totals + k.total_at[i], others + k.total_at[i], n); });
+}
+/// Before row number `row` of a unit is added to elements [at, at + n) of a step's totals: after each sum_fan_in rows,
+/// carries the totals one level up, and after as many carries that level, too.
+inline void carry_totals(fused_kernel const& k, int step, std::byte* totals, std::int64_t row, std::int64_t at,
+                         std::int64_t n) {
+  block_reduction const& reduction = *k.reductions[step];
+  if (row == 0 || row % sum_fan_in != 0 || !reduction.rounds) return;
+  std::byte* from = totals + k.total_at[step] + at * reduction.bytes;
+  for (std::int64_t below = sum_fan_in;; below *= sum_fan_in) {
+    std::byte* const to = from + k.level_bytes[step];
+    if (row == below) std::memcpy(to, from, static_cast<std::size_t>(n * reduction.bytes));
+    else reduction.merge(to, from, n);
+    reduction.start(from, n);
+    if (row / below % sum_fan_in != 0) return;
+    from = to;
   }
+}
+[[gnu::noinline]] inline void carry_all_totals(fused_kernel const& k, std::byte* totals, std::int64_t row) {
+  each_total(k, [&](int i, std::int64_t n) { carry_totals(k, i, totals, row, 0, n); });
+}
+/// Adds the upper levels of a unit of `rows` rows to its totals.
+inline void end_totals(fused_kernel const& k, std::byte* totals, std::int64_t rows) {
+  each_total(k, [&](int i, std::int64_t n) {
+    std::byte* const all = totals + k.total_at[i];
+    std::int64_t level = 1;
+    for (std::int64_t below = sum_fan_in; k.reductions[i]->rounds && rows > below; below *= sum_fan_in, ++level)
+      k.reductions[i]->merge(all, all + level * k.level_bytes[i], n);
+  });
 }
 /// Writes the totals of one kept row to the results.
 inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::int64_t kept_row,
@@ -182,9 +213,10 @@ inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* 
     for (std::int64_t unit = first; unit < last; ++unit) {
       std::int64_t const row = unit / k.chunks, chunk = unit % k.chunks;
       std::byte* const totals = k.chunks == 1 ? own : units + unit * k.total_bytes;
+      std::int64_t const begin = k.reduced * chunk / k.chunks, end = k.reduced * (chunk + 1) / k.chunks;
       detail::start_totals(k, totals);
-      k.task(k, a, row * k.reduced + k.reduced * chunk / k.chunks, row * k.reduced + k.reduced * (chunk + 1) / k.chunks,
-             totals, scratch);
+      k.task(k, a, row * k.reduced + begin, row * k.reduced + end, totals, scratch);
+      detail::end_totals(k, totals, end - begin);
       if (k.chunks == 1) detail::store_totals(k, a, row, totals);
     }
   };
@@ -198,7 +230,9 @@ inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* 
   if (k.chunks == 1) return;
   for (std::int64_t row = 0; row < k.kept; ++row) {
     std::byte* const totals = units + row * k.chunks * k.total_bytes;
-    for (std::int64_t c = 1; c < k.chunks; ++c) detail::merge_totals(k, totals, totals + c * k.total_bytes);
+    for (std::int64_t step = 1; step < k.chunks; step *= 2)  // in pairs
+      for (std::int64_t c = 0; c + step < k.chunks; c += 2 * step)
+        detail::merge_totals(k, totals + c * k.total_bytes, totals + (c + step) * k.total_bytes);
     detail::store_totals(k, a, row, totals);
   }
 }

@@ -2,6 +2,9 @@
 // The row loops of gather, scatter_add and put: rows of a table by integer indices, a whole row at a time.
 #pragma once
 
+#include <memory>
+
+#include "meshtensor/base/sum.hpp"
 #include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/device/cpu/fused/blocks.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
@@ -94,20 +97,33 @@ class row_lookup {
                              });
                       });
   }
-  /// Rows are added in their order, whatever the number of threads: each thread adds a part of every row.
-  void scatter_add(view const& x, view const& index, view const& table, thread_team& team) const {
-    auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
-    team.parallel_for(table.size() * bytes, 1 << 20, [&](std::int64_t first, std::int64_t last) {
-      std::memset(table.as<std::byte>() + first, 0, static_cast<std::size_t>(last - first));
-    });
-    std::int64_t const grain = number_ * width_ < 32768 ? std::max<std::int64_t>(1, width_) : 64;
+  /// Rows are added in their order, whatever the number of threads: each thread adds some columns of every row, in
+  /// sums of its own, which are rounded once. `sums` has bytes_of_sums(table, threads).
+  void scatter_add(view const& x, view const& index, view const& table, std::byte* sums, thread_team& team) const {
+    std::int64_t const strip = width_of_strip(), strips = (width_ + strip - 1) / strip;
+    std::int64_t const rows = width_ == 0 ? 0 : table.size() / width_;
     with_element(table.type, [&]<class E>() {
-      team.parallel_for(width_, grain, [&](std::int64_t first, std::int64_t last) {
-        each_part(index, 0, number_, first, last, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
-          add(table.as<E>() + to, x.as<E>() + from, count);
-        });
+      auto const some = [&](std::int64_t first, std::int64_t last, std::byte* room) {
+        auto* const own = reinterpret_cast<wide_sum<E>*>(room);
+        for (std::int64_t s = first; s < last; ++s) {
+          std::int64_t const begin = s * strip, end = std::min(width_, begin + strip), width = end - begin;
+          std::uninitialized_fill_n(own, rows * width, wide_sum<E>());
+          each_part(index, 0, number_, begin, end, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+            wide_sum<E>* const here = own + (to - begin) / width_ * width;
+            for (std::int64_t i = 0; i < count; ++i) here[i].add(x.as<E>()[from + i]);
+          });
+          for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t i = 0; i < width; ++i) table.as<E>()[r * width_ + begin + i] = own[r * width + i].value();
+        }
+      };
+      if (strips == 1 || (number_ * width_ < 32768 && rows * width_ < 32768)) return some(0, strips, sums);
+      team.parallel_for(strips, 1, [&](std::int64_t first, std::int64_t last) {
+        some(first, last, sums + team.here() * bytes_of_strip(table));
       });
     });
+  }
+  std::int64_t bytes_of_sums(view const& table, int threads) const {
+    return (width_ <= width_of_strip() ? 1 : threads) * bytes_of_strip(table);  // any thread may take a strip
   }
 
   /// If several rows are put at one position, the last one wins: where that may happen, each thread takes a part of
@@ -143,14 +159,10 @@ class row_lookup {
       for (std::int64_t k = 0; k < count; ++k) f(to + k * width_ + begin, from + k * width_ + begin, end - begin);
     });
   }
-  template <class E>
-  static void add(E* to, E const* from, std::int64_t n) {
-    using T = register_t<E>;
-    detail::each_pack(n, [&](std::int64_t i, auto count) {
-      auto const sum =
-          apply_to_packs<function::add, T>(detail::load_some(to + i, count), detail::load_some(from + i, count));
-      detail::store_some<E>(settled<E>(sum), to + i, count);
-    });
+  std::int64_t width_of_strip() const { return std::max<std::int64_t>(1, std::min<std::int64_t>(width_, 64)); }
+  std::int64_t bytes_of_strip(view const& table) const {
+    std::int64_t const rows = width_ == 0 ? 0 : table.size() / width_;
+    return (rows * width_of_strip() * (table.type == dtype::f64 ? 16 : 8) + 63) / 64 * 64;
   }
 
   std::int64_t width_ = 1, number_ = 1, along_stride_ = 0, origin_ = 0, extent_ = 0, total_ = 0;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/device/cpu/matmul/kernel.hpp"
+#include "meshtensor/device/cpu/matmul/long_product.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 
 namespace meshtensor::cpu {
@@ -16,7 +16,8 @@ inline namespace MESHTENSOR_ARCH {
 
 /// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n]; see matmul_problem for types and strides.
 ///
-/// Types: all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, of f64 f64.
+/// Types: all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, of f64 f64; of more than
+/// most_products terms they are added in blocks.
 ///
 /// A run repeats bit for bit with the same number of threads. Our loops do so with any number; libraries may sum in
 /// another order in a smaller part, and then results differ by rounding from one number of threads to another.
@@ -32,7 +33,7 @@ class matmul_plan {
     if (flat.empty()) return;
     libraries_on_one_thread const quiet;
     for (matmul_part const& one : parts_of(flat, threads)) {
-      parts_.push_back({matmul_kernel(one.problem), starts_of(one)});
+      parts_.push_back({long_product(one.problem), starts_of(one)});
       each_bytes_ = std::max(each_bytes_, (parts_.back().kernel.workspace_bytes() + 63) / 64 * 64);
     }
   }
@@ -40,7 +41,7 @@ class matmul_plan {
   /// The workspace that execute needs; it must start at a multiple of 64.
   std::size_t workspace_bytes() const { return each_bytes_ * parts_.size(); }
 
-  /// The implementation: "onednn …", "cblas", "small batch", "loops" or "nothing".
+  /// The implementation: "onednn …", "cblas", "small batch", "loops" or "nothing"; with "in blocks" for long sums.
   std::string implementation() const { return parts_.empty() ? "nothing" : parts_[0].kernel.implementation(); }
   std::size_t parts() const { return parts_.size(); }
 
@@ -69,7 +70,7 @@ class matmul_plan {
     std::int64_t a, b, c;
   };
   struct part {
-    matmul_kernel kernel;
+    long_product kernel;
     starts from;
   };
 

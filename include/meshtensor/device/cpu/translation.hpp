@@ -212,12 +212,14 @@ class block_translator {
       } else {
         std::uint8_t const x = vector_of(from(s, 0), s.phase);
         std::uint8_t const lanes = new_permanent(bytes_of_lanes), sums = new_block(dtype::i64);
-        in(s.phase).blocks.push_back({kind::add_row, s.type, sums, x, lanes, 0, 0, number, nullptr});
+        std::uint8_t const upper =
+            add_place({place::levels, static_cast<std::uint8_t>(program.along.size()), 0, false, 0});
+        in(s.phase).blocks.push_back({kind::add_row, s.type, sums, x, lanes, upper, 0, number, nullptr});
         if (goes_along(s.kind)) {
           row_[i] = new_block(s.type);
-          in(s.phase).ends.push_back({kind::end_along, s.type, row_[i], sums, lanes, 0, 0, number, nullptr});
+          in(s.phase).ends.push_back({kind::end_along, s.type, row_[i], sums, lanes, upper, 0, number, nullptr});
         } else {
-          in(s.phase).ends.push_back({kind::end_total, s.type, 0, sums, lanes, 0, 0, number, nullptr});
+          in(s.phase).ends.push_back({kind::end_total, s.type, 0, sums, lanes, upper, 0, number, nullptr});
         }
         program.along.push_back({static_cast<std::uint8_t>(s.phase), lanes, number});
       }

@@ -68,11 +68,8 @@ class fused_writer {
       n_.decode(t, "k", 0, s_.space.kept_loops);
       for (int i = 0; i < s_.d.step_count; ++i) {
         if (!s_.is_sum(i)) continue;
-        std::string const none = joined({n_.kind_text(s_.d.step(i).kind), "::none<", n_.step_type(i), ">()"});
-        if (s_.is_wide(i))
-          add(t, {"sum<", n_.step_type(i), "> r", i, "[", s_.times * s_.at_once, "];\nfor (int i = 0; i < ",
-                  s_.times * s_.at_once, "; ++i) r", i, "[i] = ", none, ";\n"});
-        else add(t, {"sum<", n_.step_type(i), "> r", i, " = ", none, ";\n"});
+        std::string const many = s_.is_wide(i) ? joined({"[", s_.times * s_.at_once, "]"}) : "";
+        add(t, {n_.running(i, s_.terms_of(i)), " r", i, many, ";\n"});
       }
       add(t, {"const i64 end = ", s_.reduced, "ll * (chunk + 1) / ", s_.chunks, ";\nfor (i64 row = ", s_.reduced,
               "ll * chunk / ", s_.chunks, " + ty; row < end; row += ", s_.rows, ") {\ni64 m = row; (void)m;\n"});

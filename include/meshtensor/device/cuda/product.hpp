@@ -310,9 +310,26 @@ inline node_work loop_over_sums(preparation& p, node const& n, view const* opera
         joined({"(", sum, ")get(((const ", type_text(operands[k].type), "*)a.p[", k, "])[f", k, " + g", k, "])"});
     terms = k == 0 ? x : joined({"do_multiply(", terms, ", ", x, ")"});
   }
-  add(t, {outer.text("i", "f", count + 1), sum, " r = 0;\nfor (i64 j = 0; j < ", inner.count(), "ll; ++j) {\n",
-          inner.text("j", "g", count), "r = do_add(r, ", terms, ");\n}\n((", type_text(y.type), "*)a.p[",
-          max_kernel_operands, "])[f", count, "] = put<", type_text(y.type), ">(to<", type_text(y.type), ">(r));\n"});
+  add(t, {outer.text("i", "f", count + 1),
+          "running<sums, ",
+          type_text(y.type),
+          "> r;\nfor (i64 j = 0; j < ",
+          inner.count(),
+          "ll; ++j) {\n",
+          inner.text("j", "g", count),
+          "r.add(",
+          terms,
+          ");\n}\n((",
+          type_text(y.type),
+          "*)a.p[",
+          max_kernel_operands,
+          "])[f",
+          count,
+          "] = put<",
+          type_text(y.type),
+          ">(to<",
+          type_text(y.type),
+          ">(r.total()));\n"});
   prepared_kernel const k = p.over_elements(t, y.size());
   return
       [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };

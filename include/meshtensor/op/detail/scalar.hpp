@@ -11,6 +11,7 @@
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/base/math.hpp"
 #include "meshtensor/base/reduction.hpp"
+#include "meshtensor/base/sum.hpp"
 
 namespace meshtensor {
 

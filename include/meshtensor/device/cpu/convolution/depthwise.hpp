@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "meshtensor/device/cpu/convolution/gather.hpp"
+#include "meshtensor/device/cpu/sum_of_blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/device/cpu/unrolled.hpp"
 
@@ -33,7 +34,13 @@ class depthwise_loops {
     }
     if (!weights_) return;
     chunks_ = std::clamp<std::int64_t>(p.images * p.output_positions() / 512, 1, 32);
-    elements_ *= chunks_;
+    // The runs of a chunk are added as a tree; of short lines some together are one.
+    window_sum const& w = sums_[0].w;
+    std::int64_t const length = std::max<std::int64_t>(1, w.dim[2].positions),
+                       runs = (length + in_a_row - 1) / in_a_row;
+    lines_of_run_ = std::max<std::int64_t>(1, in_a_row / length);
+    levels_ = levels_of_sum((lines(w) / chunks_ + 1) * runs / lines_of_run_ + 1);
+    elements_ *= chunks_ * levels_;
   }
 
   std::size_t workspace_bytes() const { return static_cast<std::size_t>(elements_) * (type_ == dtype::f64 ? 8 : 4); }
@@ -49,6 +56,7 @@ class depthwise_loops {
  private:
   static constexpr int most = sizeof(lanes<float>) >= 64 ? 2 : 1;  // registers of channels beside nine taps
   static constexpr std::int64_t segment = 128;                     // places of a line that one thread computes at least
+  static constexpr std::int64_t in_a_row = 128;                    // places whose products are added in a row
   struct sum {
     window_sum w;
     std::int64_t first_unit, packed;
@@ -184,30 +192,51 @@ class depthwise_loops {
     std::int64_t const taps = w.tap_count(), wide = most * vec<Sum>::width;
     std::int64_t const block = 8 * wide, blocks = (w.groups + block - 1) / block;
     in_parallel(chunks_ * blocks, team, [&](std::int64_t first, std::int64_t end) {
-      std::vector<term> terms;
+      std::vector<term> terms, some;
       for (std::int64_t i = first; i < end; ++i) {
         std::int64_t const chunk = i / blocks, begin = i % blocks * block, last = std::min(w.groups, begin + block);
         std::int64_t const all = w.position_count() == 0 ? 0 : lines(w);
-        Sum* const sums = room + chunk * taps * channels_;
-        for (std::int64_t t = 0; t < taps; ++t)
-          std::fill(sums + t * channels_ + begin, sums + std::min((t + 1) * channels_, t * channels_ + begin + block),
-                    Sum(0));
-        for (std::int64_t line = all * chunk / chunks_; line < all * (chunk + 1) / chunks_; ++line) {
+        std::int64_t const size = taps * channels_, wide_end = std::min(channels_, begin + block);
+        Sum* const sums = room + chunk * levels_ * size;
+        auto const clear = [&] {
+          for (std::int64_t t = 0; t < taps; ++t)
+            std::fill(sums + t * channels_ + begin, sums + t * channels_ + wide_end, Sum(0));
+        };
+        std::vector<level_sums<Sum>> levels;
+        for (std::int64_t t = 0; t < taps; ++t) {
+          Sum* const own = sums + t * channels_ + begin;
+          levels.emplace_back(own, own + size, size, wide_end - begin);
+        }
+        clear();
+        std::int64_t const first_line = all * chunk / chunks_;
+        for (std::int64_t line = first_line; line < all * (chunk + 1) / chunks_; ++line) {
           list(w, line, terms);
           E const* const row = factors + w.positions.first + w.position_offset(w.positions, line * w.dim[2].positions);
-          std::int64_t c = begin;
-          for (; c + wide <= last; c += wide) add_line<most>(w, terms, source + c, row + c, sums + c, vec<Sum>::width);
-          for (; c < last; c += vec<Sum>::width)
-            add_line<1>(w, terms, source + c, row + c, sums + c,
-                        static_cast<int>(std::min<std::int64_t>(vec<Sum>::width, last - c)));
+          for (std::int64_t from = 0; from < w.dim[2].positions; from += in_a_row) {
+            if ((line - first_line) % lines_of_run_ == 0) {
+              bool adds = true;
+              for (level_sums<Sum>& l : levels) adds = l.next();
+              if (!adds) clear();
+            }
+            some = terms;
+            for (term& t : some) t.first = std::max(t.first, from), t.end = std::min(t.end, from + in_a_row);
+            std::int64_t c = begin;
+            for (; c + wide <= last; c += wide) add_line<most>(w, some, source + c, row + c, sums + c, vec<Sum>::width);
+            for (; c < last; c += vec<Sum>::width)
+              add_line<1>(w, some, source + c, row + c, sums + c,
+                          static_cast<int>(std::min<std::int64_t>(vec<Sum>::width, last - c)));
+          }
         }
+        for (level_sums<Sum>& l : levels) l.end();
       }
     });
     in_parallel(taps, team, [&](std::int64_t first, std::int64_t end) {
       for (std::int64_t t = first; t < end; ++t) {
         Sum* const total = room + t * channels_;
-        for (std::int64_t k = 1; k < chunks_; ++k)
-          for (std::int64_t c = 0; c < w.groups; ++c) total[c] += total[k * taps * channels_ + c];
+        std::int64_t const apart = levels_ * taps * channels_;
+        for (std::int64_t step = 1; step < chunks_; step *= 2)  // in pairs
+          for (std::int64_t k = 0; k + step < chunks_; k += 2 * step)
+            merge_numbers<Sum>(total + k * apart, total + (k + step) * apart, w.groups);
         E* const to = result + w.taps.first + w.tap_offset(t);
         for (std::int64_t c = 0; c < w.groups; ++c) to[c * w.taps.group] = detail::element_of<E>(total[c]);
       }
@@ -247,9 +276,7 @@ class depthwise_loops {
     E const* from[Taps];
     detail::unrolled<Taps>([&](auto t) __attribute__((always_inline)) {
       from[t] = source + terms[t].from;
-      detail::unrolled<N>([&](auto k) __attribute__((always_inline)) {
-        sums[t][k] = load<Sum>(to + terms[t].tap * channels_ + k * width);
-      });
+      detail::unrolled<N>([&](auto k) __attribute__((always_inline)) { sums[t][k] = vec<Sum>(Sum(0)); });
     });
     for (std::int64_t q = begin; q < end; ++q) {
       vec<Sum> factor[N];
@@ -263,8 +290,10 @@ class depthwise_loops {
       });
     }
     detail::unrolled<Taps>([&](auto t) __attribute__((always_inline)) {
-      detail::unrolled<N>(
-          [&](auto k) __attribute__((always_inline)) { store(sums[t][k], to + terms[t].tap * channels_ + k * width); });
+      detail::unrolled<N>([&](auto k) __attribute__((always_inline)) {
+        Sum* const total = to + terms[t].tap * channels_ + k * width;
+        store(load<Sum>(static_cast<Sum const*>(total)) + sums[t][k], total);
+      });
     });
   }
 
@@ -272,7 +301,7 @@ class depthwise_loops {
   int threads_;
   dtype type_;
   std::int64_t channels_;  // rounded up to whole registers
-  std::int64_t units_ = 0, elements_ = 0, chunks_ = 1;
+  std::int64_t units_ = 0, elements_ = 0, chunks_ = 1, levels_ = 1, lines_of_run_ = 1;
   std::vector<sum> sums_;
 };
 

@@ -10,6 +10,7 @@
 #include "meshtensor/device/cpu/convolution/gather.hpp"
 #include "meshtensor/device/cpu/matmul/loops.hpp"
 #include "meshtensor/device/cpu/matmul/small_product.hpp"
+#include "meshtensor/device/cpu/sum_of_blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 
 namespace meshtensor::cpu {
@@ -24,6 +25,7 @@ struct window_blocks {
   std::int64_t block_rows = 1, block_columns = 1, row_blocks = 0, column_blocks = 0;
   std::int64_t panel = 1, panels = 0;       // columns of a packed panel, and panels of all columns
   std::int64_t chunks = 1, chunk = 0;       // of the depth
+  int levels = 1;                           // of the sum over a chunk
   std::int64_t packed = 0, partial = 0;     // offsets of packed taps and of the chunks' sums, in elements of Sum
   std::int64_t first = 0, first_panel = 0;  // the number of blocks and of panels of the sums before
   std::vector<std::int64_t> row_of_taps;    // offset of each (tap, channel)
@@ -84,6 +86,7 @@ class convolution_loops {
         b.block_rows = up(b.block_rows / 2, constants::tile_rows);
       b.row_blocks = (b.rows + b.block_rows - 1) / b.block_rows;
       b.chunk = (b.depth + b.chunks - 1) / b.chunks;
+      b.levels = levels_of_sum((b.chunk + constants::depth - 1) / constants::depth);
       b.first = blocks_, b.first_panel = panels;
       for (std::int64_t i = 0; i < w.depth(); ++i) b.row_of_taps.push_back(w.tap_offset(i));
       if (!weights_) {
@@ -94,7 +97,7 @@ class convolution_loops {
       }
       blocks_ += w.groups * b.per_group();
       std::int64_t const deep = std::min(constants::depth, b.depth) + padding;
-      each_ = std::max(each_, up(b.block_rows * b.block_columns, 16) + (b.block_rows + padding) * deep +
+      each_ = std::max(each_, b.levels * up(b.block_rows * b.block_columns, 16) + (b.block_rows + padding) * deep +
                                   (weights_ ? b.block_columns * deep : 0));
       work_ += static_cast<double>(w.groups) * static_cast<double>(b.rows) * static_cast<double>(b.columns) *
                static_cast<double>(b.depth);
@@ -196,15 +199,19 @@ class convolution_loops {
     place const at = place_of(b, i);
     std::int64_t const size = up(b.block_rows * b.block_columns, 16);
     Sum* const sums = b.chunks > 1 ? room + b.partial + i * size : own;
-    add_products(w, b, at, source, factors, room, sums, own + size);
+    add_products(w, b, at, source, factors, room, sums, own);
     if (b.chunks == 1) write(w, b, at, sums, result);
   }
 
-  /// The sums of a block over its chunk of the depth.
+  /// The sums of a block over its chunk of the depth; `own` has the levels of them, the lowest in `sums`, and the
+  /// windows.
   template <class Sum, class E>
   void add_products(window_sum const& w, detail::window_blocks const& b, place const& at, E const* source,
-                    E const* factors, Sum const* room, Sum* sums, Sum* windows) const {
+                    E const* factors, Sum const* room, Sum* sums, Sum* own) const {
     using constants = detail::matmul_blocks<Sum>;
+    std::int64_t const size = up(b.block_rows * b.block_columns, 16), used = at.rows * b.block_columns;
+    Sum* const windows = own + b.levels * size;
+    level_sums<Sum> levels(sums, own + size, size, used);
     std::int64_t const most = std::min(constants::depth, b.depth);
     bool const by_channels = detail::copies_channels(w), rows_are_near = by_channels == weights_;
     // The side of the windows that is contiguous; the other one has this stride.
@@ -213,6 +220,7 @@ class convolution_loops {
     Sum* const gradients = windows + (b.block_rows + padding) * (most + padding);
     if (at.first >= at.end) std::fill_n(sums, b.block_rows * b.block_columns, Sum(0));
     for (std::int64_t start = at.first; start < at.end; start += constants::depth) {
+      bool const adds = levels.next();
       std::int64_t const deep = std::min(constants::depth, at.end - start);
       std::int64_t position[constants::depth];
       if (weights_)
@@ -228,9 +236,10 @@ class convolution_loops {
                      position, deep, w.positions.b, at.columns - j, b.panel, gradients);
           panel = gradients;
         }
-        small_product<Sum>(at.rows, b.panel, deep, a, {panel, b.panel}, {sums + j, b.block_columns}, start > at.first);
+        small_product<Sum>(at.rows, b.panel, deep, a, {panel, b.panel}, {sums + j, b.block_columns}, adds);
       }
     }
+    levels.end();
   }
 
   template <class Sum, class E>
@@ -251,15 +260,16 @@ class convolution_loops {
     }
   }
 
-  /// Adds the chunks of a block in their order and writes the block.
+  /// Adds the chunks of a block in pairs and writes the block.
   template <class Sum, class E>
   void merge(std::int64_t i, E* result, Sum* room) const {
     detail::window_blocks const& b = cuts_[0];
     place const at = place_of(b, i * b.chunks);
     std::int64_t const size = up(b.block_rows * b.block_columns, 16);
     Sum* const total = room + b.partial + i * b.chunks * size;
-    for (std::int64_t k = 1; k < b.chunks; ++k)
-      for (std::int64_t j = 0; j < at.rows * b.block_columns; ++j) total[j] += total[k * size + j];
+    for (std::int64_t step = 1; step < b.chunks; step *= 2)
+      for (std::int64_t k = 0; k + step < b.chunks; k += 2 * step)
+        merge_numbers(total + k * size, total + (k + step) * size, at.rows * b.block_columns);
     write(sums_[0], b, at, total, result);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by oneDNN: images are divided among the threads; tensors whose strides make the library
-// slow are copied to the format that it prefers.
+// slow are copied to the format that it prefers. A kernel's gradient is computed in pieces of most_products positions,
+// because the library may add all of them one after the other.
 #pragma once
 
 #include "meshtensor/device/cpu/onednn.hpp"
@@ -17,6 +18,7 @@
 #  include "meshtensor/device/cpu/convolution/reorder.hpp"
 #  include "meshtensor/device/cpu/library_threads.hpp"
 #  include "meshtensor/device/cpu/simd.hpp"
+#  include "meshtensor/device/cpu/sum_of_blocks.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
@@ -76,13 +78,13 @@ class convolution_by_onednn {
     if (!weights()) own_kernel_ = kernel_ ? reordered_kernel(b, room + kernel_at_, unchanged, team) : b;
     auto const some = [&](std::int64_t first, std::int64_t end) {
       libraries_on_one_thread const quiet;
-      for (std::int64_t i = first; i < end; ++i) parts_[static_cast<std::size_t>(i)].run(*this, a, b, result, room);
+      for (std::int64_t i = first; i < end; ++i) run_worker(i, a, b, result, room);
     };
-    auto const count = static_cast<std::int64_t>(parts_.size());
+    auto const count = static_cast<std::int64_t>(workers_.size());
     if (team == nullptr) some(0, count);
     else team->parallel_for(count, 1, some);
     if (!weights()) return;
-    if (count > 1) add_parts(room, team);
+    if (count > 1) add_workers(room, team);
     if (kernel_) kernel_->run(room + kernel_at_, result, team);
   }
 
@@ -126,12 +128,20 @@ class convolution_by_onednn {
       convolution_problem own = p;
       std::int64_t const first = p.images * i / count;
       own.images = p.images * (i + 1) / count - first;
-      add_part(own, first, given, attributes, preferred);
+      workers_.push_back({parts_.size(), 0});
+      auto const add = [&](convolution_problem const& piece, std::int64_t input, std::int64_t output) {
+        add_part(piece, first * p.input.image + input, first * p.output.image + output, given, attributes, preferred);
+      };
+      if (weights()) split_positions(own, add);
+      else add(own, 0, 0);
+      workers_.back().end = parts_.size();
+      if (std::size_t const pieces = workers_.back().end - workers_.back().first; pieces > 1)
+        slots_ = std::max<std::int64_t>(slots_, 1 + levels_of_sum(static_cast<std::int64_t>(pieces)));
     }
-    for (part& one : parts_) place(one);
-    if (library_kernel_ == given && !(weights() && count > 1)) return;
+    for (worker const& w : workers_) place(w);
+    if (library_kernel_ == given && !(weights() && parts_.size() > 1)) return;
     kernel_at_ = take(library_kernel_.get_size());
-    for (std::int64_t i = 1; weights() && i < count; ++i) take(library_kernel_.get_size());
+    for (std::int64_t i = 1; weights() && i < count * slots_; ++i) take(library_kernel_.get_size());
     kernel_ = weights() ? parallel_reorder(library_kernel_, given, threads)
                         : parallel_reorder(given, library_kernel_, threads);
   }
@@ -184,7 +194,7 @@ class convolution_by_onednn {
 
   // ---- parts ----
 
-  /// Some images, computed by one thread.
+  /// Some images, or some rows of one, computed by one thread.
   struct part {
     onednn::primitive convolution, reorder_input, reorder_output;
     bool copies_input = false, copies_output = false;
@@ -192,7 +202,9 @@ class convolution_by_onednn {
     std::size_t input_at = 0, output_at = 0, workspace_at = 0;  // in the workspace
     std::int64_t first_input = 0, first_output = 0;             // in bytes
 
-    void run(convolution_by_onednn const& all, void const* a, void const* b, void* result, std::byte* room) {
+    /// `sums`: where a kernel's gradient is written.
+    void run(convolution_by_onednn const& all, void const* a, void const* b, void* result, void* sums,
+             std::byte* room) {
       bool const data = all.direction_ == convolution_direction::data, weights = all.weights();
       void const* input = static_cast<std::byte const*>(data ? result : a) + first_input;
       void const* output = static_cast<std::byte const*>(data ? a : weights ? b : result) + first_output;
@@ -202,10 +214,7 @@ class convolution_by_onednn {
       if (copies_output) output = room + output_at;
       if (copies_input && !data) reorder_input.execute({given_input, input}, workspace);
       if (copies_output && (data || weights)) reorder_output.execute({given_output, output}, workspace);
-      auto const index = static_cast<std::size_t>(this - all.parts_.data());
-      void const* const kernel = !weights      ? all.own_kernel_
-                                 : all.kernel_ ? room + all.kernel_at_ + index * all.stride_of_sums()
-                                               : result;
+      void const* const kernel = weights ? sums : all.own_kernel_;
       convolution_epilogue const& then = all.epilogue_;
       without_subnormals const exact(then.relu);
       if (then.factor && then.offset) convolution.execute({input, kernel, output, all.factor_, all.offset_}, workspace);
@@ -217,8 +226,32 @@ class convolution_by_onednn {
     }
   };
 
-  void add_part(convolution_problem const& p, std::int64_t first, dnnl::memory::desc const& kernel,
-                dnnl::primitive_attr const& attributes, bool preferred) {
+  /// Calls f(piece, offset of its input, offset of its output) for pieces of at most most_products positions, where
+  /// one row has no more: of some images, or of some rows of one.
+  template <class F>
+  static void split_positions(convolution_problem const& p, F const& f) {
+    convolution_dim const& d = p.dim[0];
+    std::int64_t const positions = p.output_positions(), row = positions / d.output;
+    std::int64_t const rows = std::max<std::int64_t>(1, most_products / row);
+    std::int64_t const images = std::max<std::int64_t>(1, most_products / positions);
+    for (std::int64_t i = 0; i < p.images; i += images)
+      for (std::int64_t at = 0; at < d.output; at += rows) {
+        convolution_problem piece = p;
+        convolution_dim& own = piece.dim[0];
+        piece.images = std::min(images, p.images - i);
+        own.output = std::min(rows, d.output - at);
+        std::int64_t const begin = std::max<std::int64_t>(0, d.stride * at - d.low);
+        std::int64_t const end = d.stride * (at + own.output - 1) + d.dilation * (d.kernel - 1) - d.low + 1;
+        own.low = d.low - d.stride * at + begin;
+        own.input = std::min(end, d.input) - begin;
+        if (own.input < 1) throw slow();
+        f(piece, i * p.input.image + begin * p.input.spatial[0], i * p.output.image + at * p.output.spatial[0]);
+      }
+  }
+
+  /// `input` and `output`: the offsets of the part's first elements.
+  void add_part(convolution_problem const& p, std::int64_t input_offset, std::int64_t output_offset,
+                dnnl::memory::desc const& kernel, dnnl::primitive_attr const& attributes, bool preferred) {
     dnnl::memory::desc const input = given_activation(p, true), output = given_activation(p, false);
     auto const type = onednn::type_of(p.type);
     onednn::convolution_window window;
@@ -232,8 +265,8 @@ class convolution_by_onednn {
     auto const forward = onednn::describe_forward(x, any_kernel, y, window, attributes);
     forward_kernel_ = forward.weights_desc();
     if (epilogue_.any())
-      return add_joined(p, first, onednn::describe_forward(x, any_kernel, y, window, with_epilogue(p)),
-                        forward.impl_info_str());
+      return add_joined(p, input_offset, output_offset,
+                        onednn::describe_forward(x, any_kernel, y, window, with_epilogue(p)), forward.impl_info_str());
     part one;
     auto const add = [&]<class Primitive>(auto const& described, int to_input, dnnl::memory::desc const& own_input,
                                           int to_kernel, dnnl::memory::desc const& own_kernel, int to_output,
@@ -276,13 +309,13 @@ class convolution_by_onednn {
       }
     }
     auto const bytes = static_cast<std::int64_t>(bytes_of(p.type));
-    one.first_input = first * p.input.image * bytes, one.first_output = first * p.output.image * bytes;
+    one.first_input = input_offset * bytes, one.first_output = output_offset * bytes;
     if (parts_.empty()) name_ = one.convolution.name() + (one.copies_input || one.copies_output ? ", reordered" : "");
     parts_.push_back(std::move(one));
   }
 
   /// Adds a part with the epilogue, if the library's implementation is the one without it.
-  void add_joined(convolution_problem const& p, std::int64_t first,
+  void add_joined(convolution_problem const& p, std::int64_t input_offset, std::int64_t output_offset,
                   dnnl::convolution_forward::primitive_desc const& described, std::string const& without) {
     constexpr std::string_view blocked = "brgconv";
     if (described.impl_info_str() != without || !without.starts_with(blocked)) throw slow();
@@ -302,7 +335,7 @@ class convolution_by_onednn {
                       : epilogue_.offset ? onednn::primitive::make<made>(described, {x, k, y, offset})
                                          : onednn::primitive::make<made>(described, {x, k, y});
     auto const bytes = static_cast<std::int64_t>(bytes_of(p.type));
-    one.first_input = first * p.input.image * bytes, one.first_output = first * p.output.image * bytes;
+    one.first_input = input_offset * bytes, one.first_output = output_offset * bytes;
     if (parts_.empty()) name_ = one.convolution.name() + ", with an epilogue";
     parts_.push_back(std::move(one));
   }
@@ -323,26 +356,53 @@ class convolution_by_onednn {
     return attributes;
   }
 
-  void place(part& one) {
-    one.input_at = take(one.input_bytes), one.output_at = take(one.output_bytes);
-    one.workspace_at = take(std::max({one.convolution.workspace_bytes(), one.reorder_input.workspace_bytes(),
-                                      one.reorder_output.workspace_bytes()}));
+  /// The parts of one thread, which runs one after the other.
+  struct worker {
+    std::size_t first, end;
+  };
+  void place(worker const& w) {
+    std::size_t input = 0, output = 0, own = 0;
+    for (std::size_t i = w.first; i < w.end; ++i) {
+      part const& one = parts_[i];
+      input = std::max(input, one.input_bytes), output = std::max(output, one.output_bytes);
+      own = std::max({own, one.convolution.workspace_bytes(), one.reorder_input.workspace_bytes(),
+                      one.reorder_output.workspace_bytes()});
+    }
+    std::size_t const input_at = take(input), output_at = take(output), own_at = take(own);
+    for (std::size_t i = w.first; i < w.end; ++i)
+      parts_[i].input_at = input_at, parts_[i].output_at = output_at, parts_[i].workspace_at = own_at;
   }
 
   // ---- sums of the parts ----
 
   std::size_t stride_of_sums() const { return (library_kernel_.get_size() + 63) / 64 * 64; }
+  std::int64_t numbers_in_sums() const { return static_cast<std::int64_t>(library_kernel_.get_size() / sizeof(float)); }
+  /// The sums of a thread, then their upper levels, then those of one part.
+  float* sums_of(std::int64_t thread, std::byte* room) const {
+    return reinterpret_cast<float*>(room + kernel_at_ + static_cast<std::size_t>(thread * slots_) * stride_of_sums());
+  }
 
-  /// Adds the parts' sums to the first one's, in their order.
-  void add_parts(std::byte* room, thread_team* team) const {
-    auto const total = static_cast<std::int64_t>(library_kernel_.get_size() / sizeof(float));
+  void run_worker(std::int64_t thread, void const* a, void const* b, void* result, std::byte* room) {
+    worker const w = workers_[static_cast<std::size_t>(thread)];
+    if (w.end - w.first == 1)
+      return parts_[w.first].run(*this, a, b, result, kernel_ ? sums_of(thread, room) : result, room);
     auto const step = static_cast<std::int64_t>(stride_of_sums() / sizeof(float));
-    float* const first = reinterpret_cast<float*>(room + kernel_at_);
+    float *const sums = sums_of(thread, room), *const next = sums + (slots_ - 1) * step;
+    level_sums<float> levels(sums, sums + step, step, numbers_in_sums());
+    for (std::size_t i = w.first; i < w.end; ++i) {
+      bool const adds = levels.next();
+      parts_[i].run(*this, a, b, result, adds ? next : sums, room);
+      if (adds) merge_numbers<float>(sums, next, numbers_in_sums());
+    }
+    levels.end();
+  }
+
+  /// Adds the threads' sums to those of the first one, in their order.
+  void add_workers(std::byte* room, thread_team* team) const {
+    std::int64_t const total = numbers_in_sums();
     auto const add = [&](std::int64_t begin, std::int64_t end) {
-      for (std::size_t i = 1; i < parts_.size(); ++i) {
-        float const* const other = first + static_cast<std::int64_t>(i) * step;
-        for (std::int64_t j = begin; j < end; ++j) first[j] += other[j];
-      }
+      for (std::int64_t i = 1; i < std::ssize(workers_); ++i)
+        merge_numbers<float>(sums_of(0, room) + begin, sums_of(i, room) + begin, end - begin);
     };
     if (team == nullptr) add(0, total);
     else team->parallel_for(total, 1 << 14, add);
@@ -352,6 +412,8 @@ class convolution_by_onednn {
   convolution_epilogue epilogue_;
   void const *own_kernel_ = nullptr, *factor_ = nullptr, *offset_ = nullptr;  // of the run
   std::vector<part> parts_;
+  std::vector<worker> workers_;
+  std::int64_t slots_ = 1;  // blocks of sums that each thread has
   dnnl::memory::desc library_kernel_, forward_kernel_;
   std::optional<parallel_reorder> kernel_;
   copies_of_reader kept_;  // of kernels

@@ -34,8 +34,8 @@ struct block_program {
     store_once
   };
   struct place {
-    enum where_t : std::uint8_t { nowhere, buffer, scratch, operand, result } where;
-    std::uint8_t index;  // of a stream, or of a scratch row
+    enum where_t : std::uint8_t { nowhere, buffer, scratch, levels, operand, result } where;
+    std::uint8_t index;  // of a stream, of a scratch row, or of the upper levels of a sum
     std::uint8_t bytes;  // of an element
     bool moves;          // advances with the block along the row
     std::int32_t at;     // in the buffer: in units of blocks of 8-byte elements, halves for 4-byte ones

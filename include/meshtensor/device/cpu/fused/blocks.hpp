@@ -3,11 +3,12 @@
 // Blocks hold register types; a kernel's operands and results are converted when loaded and stored.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "meshtensor/base/config.hpp"
-#include "meshtensor/device/cpu/fused/lane_pack.hpp"
+#include "meshtensor/device/cpu/fused/sum_levels.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
@@ -200,13 +201,15 @@ struct block_reduction {
   std::int64_t bytes;                                        // of one total
   void (*start)(void* totals, std::int64_t n);               // sets n totals to the initial value
   void (*add)(void* totals, void const* x, std::int64_t n);  // totals[i] += x[i]
-  void (*begin_row)(void* lanes);                            // starts a row, which is added block by block
-  void (*add_row)(void* lanes, void const* x, std::int64_t n);
-  void (*end_row)(void const* lanes, void* total);
+  // starts a row, which is added block by block; `upper` is room for upper_levels
+  void (*begin_row)(void* lanes);
+  void (*add_row)(void* lanes, void* upper, void const* x, std::int64_t n);
+  void (*end_row)(void const* lanes, void const* upper, void* total);
   void (*merge)(void* totals, void const* others, std::int64_t n);  // totals[i] += others[i]
   void (*settle)(void* out, void const* totals, std::int64_t n);    // converts to registers of the dtype
+  bool rounds;                                                      // a sum of floats
 };
-inline constexpr std::int64_t bytes_of_lanes = pack_width * 8;
+inline constexpr std::int64_t bytes_of_lanes = pack_width * 8 + 64;  // their sums, then the number of packs
 
 namespace detail {
 
@@ -227,20 +230,40 @@ struct block_reduction_of {
       store_some(combined<K>(load_some(t + i, count), v), t + i, count);
     });
   }
+  static std::int64_t& packs_in(void* lanes) {
+    return *reinterpret_cast<std::int64_t*>(static_cast<std::byte*>(lanes) + pack_width * 8);
+  }
   static void begin_row(void* lanes) {
     store_pack(lane_pack<total>(reduction_start<K, E>), static_cast<total*>(lanes));
+    packs_in(lanes) = 0;
   }
-  static void add_row(void* lanes, void const* x, std::int64_t n) {
+  static void add_row(void* lanes, [[maybe_unused]] void* upper, void const* from, std::int64_t n) {
+    auto const* x = static_cast<T const*>(from);
     auto sums = load_pack(static_cast<total const*>(lanes));
-    each_pack(n, [&](std::int64_t i, auto count) {
-      auto v = convert_pack<total>(load_some(static_cast<T const*>(x) + i, count));
-      if constexpr (std::is_same_v<decltype(count), int>) v = first_lanes_of<K>(v, count);
-      sums = combined<K>(sums, v);
-    });
+    std::int64_t& packs = packs_in(lanes);
+    while (n > 0) {
+      std::int64_t some = n;
+      if constexpr (rounds<K, E>) {
+        if (packs != 0 && packs % sum_fan_in == 0) {
+          static_cast<upper_levels<total>*>(upper)->carry(sums, packs);
+          sums = lane_pack<total>(reduction_start<K, E>);
+        }
+        some = std::min(n, (sum_fan_in - packs % sum_fan_in) * pack_width);
+      }
+      each_pack(some, [&](std::int64_t i, auto count) {
+        auto v = convert_pack<total>(load_some(x + i, count));
+        if constexpr (std::is_same_v<decltype(count), int>) v = first_lanes_of<K>(v, count);
+        sums = combined<K>(sums, v);
+      });
+      packs += packs_of(some), x += some, n -= some;
+    }
     store_pack(sums, static_cast<total*>(lanes));
   }
-  static void end_row(void const* lanes, void* one) {
-    *static_cast<total*>(one) = folded<K>(load_pack(static_cast<total const*>(lanes)));
+  static void end_row(void const* lanes, [[maybe_unused]] void const* upper, void* one) {
+    auto sums = load_pack(static_cast<total const*>(lanes));
+    if constexpr (rounds<K, E>)
+      sums = static_cast<upper_levels<total> const*>(upper)->added_to(sums, packs_in(const_cast<void*>(lanes)));
+    *static_cast<total*>(one) = folded<K>(sums);
   }
   static void settle(void* out, void const* totals, std::int64_t n) {
     each_pack(n, [=](std::int64_t i, auto count) {
@@ -248,8 +271,8 @@ struct block_reduction_of {
                  static_cast<T*>(out) + i, count);
     });
   }
-  static constexpr block_reduction all = {sizeof(total), &start,   &add_as<T>,     &begin_row,
-                                          &add_row,      &end_row, &add_as<total>, &settle};
+  static constexpr block_reduction all = {sizeof(total), &start,         &add_as<T>, &begin_row,  &add_row,
+                                          &end_row,      &add_as<total>, &settle,    rounds<K, E>};
 };
 
 }  // namespace detail

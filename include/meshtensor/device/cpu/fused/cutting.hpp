@@ -46,13 +46,13 @@ struct kernel_cutter {
     cut_segments();
     k.reduced_loops = k.loops - kept_loops;
     for (int i = 0; i < k.loops; ++i) (i < kept_loops ? k.kept : k.reduced) *= k.extent[i];
-    place_totals();
     std::int64_t const work = k.row_count() * k.width;
     if (over || total) {
       std::int64_t const most = std::max<std::int64_t>(1, 16 / std::max<std::int64_t>(1, k.kept));
       k.chunks =
           std::clamp<std::int64_t>(k.reduced * k.width / 8192, 1, std::min(most, std::max<std::int64_t>(1, k.reduced)));
     }
+    place_totals();
     std::int64_t const pieces = over || total ? k.kept * k.chunks : k.row_count();
     k.workers = work < enough_work ? 1 : static_cast<int>(std::min<std::int64_t>(threads, pieces));
   }
@@ -146,7 +146,9 @@ struct kernel_cutter {
       if (!goes_over(s.kind) && !is_total(s.kind)) continue;
       k.total_at[i] = k.total_bytes;
       std::int64_t const count = goes_over(s.kind) && s.level == extent_class::vector ? k.width : 1;
-      k.total_bytes += (count * 8 + 63) / 64 * 64;
+      bool const rounds = reduction_of(s.kind) == reduction::sum && is_float(s.type);
+      k.level_bytes[i] = (count * 8 + 63) / 64 * 64;
+      k.total_bytes += k.level_bytes[i] * (rounds ? levels_of_sum((k.reduced + k.chunks - 1) / k.chunks) : 1);
     }
   }
 };

@@ -34,7 +34,8 @@ struct block_run {
     for (std::size_t i = 0; i < p.places.size(); ++i) {
       place const& x = p.places[i];
       move[i] = x.moves ? x.bytes : 0;
-      at[i] = x.where == place::scratch ? scratch + x.index * row_bytes
+      at[i] = x.where == place::scratch  ? scratch + x.index * row_bytes
+              : x.where == place::levels ? scratch + p.scratch_rows * row_bytes + x.index * bytes_of_upper_levels
               : x.where == place::buffer
                   ? own + (x.index == 1 ? p.used * 4 * p.block + x.at : std::int64_t{x.at} * 4 * p.block)
                   : nullptr;
@@ -99,8 +100,10 @@ struct block_run {
         break;
       }
       default:  // add_over
-        for (std::int64_t r = 0; r < t.rows; ++r)
+        for (std::int64_t r = 0; r < t.rows; ++r) {
+          carry_totals(k, i.step, t.totals, t.row + r, 0, 1);
           reduction(i.step).add(t.totals + k.total_at[i.step], at[i.a] + r * register_bytes(i.type), 1);
+        }
     }
   }
   void random(tile const& t, instruction const& i, void* out, std::int64_t from, std::int64_t stride,
@@ -147,17 +150,19 @@ struct block_run {
         break;
       case kind::add_over: {
         block_reduction const& over = reduction(i.step);
-        for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t r = 0; r < rows; ++r) {
+          carry_totals(k, i.step, t.totals, t.row + r, pos, width);
           over.add(t.totals + k.total_at[i.step] + pos * over.bytes, where(i.a) + r * width * bytes, width);
+        }
         break;
       }
       default: {  // add_row
         block_reduction const& along = reduction(i.step);
-        if (!whole) return along.add_row(at[i.b], where(i.a), n);
+        if (!whole) return along.add_row(at[i.b], at[i.c], where(i.a), n);
         for (std::int64_t r = 0; r < rows; ++r) {
           along.begin_row(at[i.b]);
-          along.add_row(at[i.b], where(i.a) + r * width * bytes, width);
-          along.end_row(at[i.b], at[i.out] + r * along.bytes);
+          along.add_row(at[i.b], at[i.c], where(i.a) + r * width * bytes, width);
+          along.end_row(at[i.b], at[i.c], at[i.out] + r * along.bytes);
         }
       }
     }
@@ -168,10 +173,12 @@ struct block_run {
       case kind::end_along:
       case kind::end_total: {
         block_reduction const& along = reduction(i.step);
-        if (!whole) along.end_row(at[i.b], at[i.a]);
+        if (!whole) along.end_row(at[i.b], at[i.c], at[i.a]);
         if (i.does == kind::end_along) return along.settle(at[i.out], at[i.a], t.rows);
-        for (std::int64_t r = 0; r < t.rows; ++r)
+        for (std::int64_t r = 0; r < t.rows; ++r) {
+          carry_totals(k, i.step, t.totals, t.row + r, 0, 1);
           along.merge(t.totals + k.total_at[i.step], at[i.a] + r * along.bytes, 1);
+        }
         break;
       }
       case kind::store_rows:
@@ -194,7 +201,8 @@ void interpret(fused_kernel& k) {
     translator = detail::block_translator<>(k, false);
   auto program = std::make_shared<block_program>(std::move(translator.program));
   k.block = program->block;
-  k.scratch_bytes = program->scratch_rows * bytes_of_scratch_row(std::max<std::int64_t>(k.width, k.block));
+  k.scratch_bytes = program->scratch_rows * bytes_of_scratch_row(std::max<std::int64_t>(k.width, k.block)) +
+                    std::ssize(program->along) * detail::bytes_of_upper_levels;
   k.program = std::move(program);
   for (int i = 0; i < k.key().step_count; ++i)
     if (kernel_step const s = k.key().step(i); is_reduction(s.kind))

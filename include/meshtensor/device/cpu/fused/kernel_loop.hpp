@@ -35,6 +35,8 @@ struct kernel_loop {
   using totals_of = total_t<register_t<element<I>>>;
   template <int I>
   using lanes = lane_pack<totals_of<I>>;
+  template <int I>
+  using levels = upper_levels<totals_of<I>>;
   /// Sources of the uniform random numbers of a vector step, for a whole task.
   template <int I>
   using uniforms = uniform_source<register_t<element<I>>>;
@@ -99,7 +101,11 @@ struct kernel_loop {
 
     /// Inlines every call: otherwise g++ calls each register operation in a large file.
     [[gnu::flatten]] void operator()(tile const& t) {
-      for (std::int64_t r = 0; r < t.rows; ++r) row(t, r, std::make_integer_sequence<int, D.phases()>{});
+      for (std::int64_t r = 0; r < t.rows; ++r) {
+        if constexpr (facts.has_totals)
+          if (std::int64_t const n = t.row + r; n != 0 && n % sum_fan_in == 0) carry_all_totals(k, t.totals, n);
+        row(t, r, std::make_integer_sequence<int, D.phases()>{});
+      }
     }
     template <int... P>
     void row(tile const& t, std::int64_t r, std::integer_sequence<int, P...>) {
@@ -157,6 +163,7 @@ struct kernel_loop {
     template <int P>
     void phase(cells& c, tile const& t, std::int64_t r) {
       items<all<&loop_facts::ends, P>, lanes> sums;
+      items<all<&loop_facts::rounded_sums, P>, levels> upper;
       start(c, sums, t, r, all<&loop_facts::starts, P>{});
       if constexpr (facts.has_vector[P]) {
         places<P> const at = places_in<P>(t, r, all<&loop_facts::operands, P>{}, all<&loop_facts::vector_results>{},
@@ -164,13 +171,37 @@ struct kernel_loop {
         cells const row_values = c;
         std::int64_t const width = t.width;
         std::int64_t i = 0;
-        if constexpr (optimizes)
-          for (; i + pack_width <= width; i += pack_width)
-            batch<P>(row_values, sums, at, i, std::integral_constant<int, pack_width>{});
-        for (; i < width; i += pack_width)
-          batch<P>(row_values, sums, at, i, static_cast<int>(std::min<std::int64_t>(pack_width, width - i)));
+        auto const up_to = [&](std::int64_t limit) {
+          if constexpr (optimizes)
+            for (; i + pack_width <= limit; i += pack_width)
+              batch<P>(row_values, sums, at, i, std::integral_constant<int, pack_width>{});
+          for (; i < limit; i += pack_width)
+            batch<P>(row_values, sums, at, i, static_cast<int>(std::min<std::int64_t>(pack_width, limit - i)));
+        };
+        if constexpr (facts.rounded_sums[P].count > 0)
+          for (std::int64_t limit = sum_fan_in * pack_width; limit < width; limit += sum_fan_in * pack_width) {
+            up_to(limit);
+            carry(sums, upper, i / pack_width, all<&loop_facts::rounded_sums, P>{});
+          }
+        up_to(width);
       }
+      add_levels(sums, upper, packs_of(t.width), all<&loop_facts::rounded_sums, P>{});
       end(c, sums, t, all<&loop_facts::ends, P>{});
+    }
+    template <int... I>
+    static void carry(auto& sums, auto& upper, std::int64_t packs, std::integer_sequence<int, I...>) {
+      (carry_step<I>(sums, upper, packs), ...);
+    }
+    template <int I>
+    static void carry_step(auto& sums, auto& upper, std::int64_t packs) {
+      lanes<I> const carried = of<I>(sums);  // a copy, so that the sums themselves have no address
+      of<I>(upper).carry(carried, packs);
+      of<I>(sums) = lanes<I>(reduction_start<reduction::sum, element<I>>);
+    }
+    template <int... I>
+    static void add_levels([[maybe_unused]] auto& sums, [[maybe_unused]] auto const& upper,
+                           [[maybe_unused]] std::int64_t packs, std::integer_sequence<int, I...>) {
+      ((of<I>(sums) = of<I>(upper).added_to(of<I>(sums), packs)), ...);
     }
     // The work for a row before its elements and after them.
     template <int... I>

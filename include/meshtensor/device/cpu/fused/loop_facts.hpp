@@ -22,6 +22,8 @@ struct loop_facts {
   int places;
   // work once for a task; for a row before its elements and after them; for each register of elements
   chosen uniform_steps, starts[max_kernel_phases], ends[max_kernel_phases], steps[max_kernel_phases];
+  chosen rounded_sums[max_kernel_phases];   // sums of floats along the vector
+  bool has_totals;                          // reductions over rows
   chosen random_steps;                      // random steps along the vector
   chosen walking_steps[max_kernel_phases];  // with an index, or with totals
   chosen vector_results;
@@ -38,6 +40,8 @@ struct loop_facts {
         starts{},
         ends{},
         steps{},
+        rounded_sums{},
+        has_totals(false),
         random_steps{},
         walking_steps{},
         vector_results{},
@@ -79,6 +83,8 @@ struct loop_facts {
       if (s.level == extent_class::uniform) uniform_steps.add(i);
       if (sums_up || s.level == extent_class::row) starts[s.phase].add(i);
       if (sums_up) ends[s.phase].add(i);
+      if (sums_up && reduction_of(s.kind) == reduction::sum && is_float(s.type)) rounded_sums[s.phase].add(i);
+      has_totals = has_totals || goes_over(s.kind) || is_total(s.kind);
       if (s.level == extent_class::vector) steps[s.phase].add(i);
       if (s.level == extent_class::vector && is_random(s.kind)) random_steps.add(i);
       if (s.level == extent_class::vector && (is_random(s.kind) || s.kind == step_kind::position || goes_over(s.kind)))

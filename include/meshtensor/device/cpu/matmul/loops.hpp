@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix product by our own loops: every element is one sum over k in ascending order, so neither blocks nor strides
-// change a bit. For types that no library supports, and for builds without one.
+// Matrix product by our own loops: every element is a sum over k in ascending order, in runs of 256 terms, so neither
+// blocks nor strides change a bit. For types that no library supports, and for builds without one.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +24,14 @@ struct matmul_blocks {
   static constexpr std::int64_t rows = 96, columns = 16 * tile_columns, depth = 256;
 };
 
-/// sums[i][j] += Σ_p a[p][i]·b[p][j] for one tile, one rounding (or two) per step, p ascending.
+/// sums[i][j] += Σ_p a[p][i]·b[p][j] for one tile, one rounding (or two) per step, p ascending. The terms are added
+/// before they meet `sums`: 16 such runs have a smaller error than 4096 terms in a row.
 template <class Sum>
 inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, std::int64_t stride) {
   using blocks = matmul_blocks<Sum>;
   constexpr int rows = static_cast<int>(blocks::tile_rows), width = blocks::width;
   vec<Sum> sum[rows][2];
-  unrolled<rows>([&](auto i) __attribute__((always_inline)) {
-    sum[i][0] = load<Sum>(static_cast<Sum const*>(sums + i * stride));
-    sum[i][1] = load<Sum>(static_cast<Sum const*>(sums + i * stride + width));
-  });
+  unrolled<rows>([&](auto i) __attribute__((always_inline)) { sum[i][0] = sum[i][1] = vec<Sum>(Sum(0)); });
   for (std::int64_t p = 0; p < depth; ++p, a += rows, b += 2 * width) {
     vec<Sum> const b0 = load<Sum>(b), b1 = load<Sum>(b + width);
     unrolled<rows>([&](auto i) __attribute__((always_inline)) {
@@ -43,8 +41,9 @@ inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, 
     });
   }
   unrolled<rows>([&](auto i) __attribute__((always_inline)) {
-    store(sum[i][0], sums + i * stride);
-    store(sum[i][1], sums + i * stride + width);
+    Sum* const to = sums + i * stride;
+    store(load<Sum>(static_cast<Sum const*>(to)) + sum[i][0], to);
+    store(load<Sum>(static_cast<Sum const*>(to + width)) + sum[i][1], to + width);
   });
 }
 

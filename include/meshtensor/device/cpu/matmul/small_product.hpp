@@ -19,16 +19,14 @@ struct block_view {
 
 namespace detail {
 
-/// A tile of sums in Rows × Vectors registers. Rows of b and c are contiguous.
+/// A tile of sums in Rows × Vectors registers, added to c in the end. Rows of b and c are contiguous.
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] inline void product_tile(std::int64_t depth, block_view<T const> a, block_view<T const> b,
                                                 block_view<T> c, bool add) {
   constexpr int width = vec<T>::width;
   vec<T> sum[Rows][Vectors];
   unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
-    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) {
-      sum[i][v] = add ? load<T>(static_cast<T const*>(c.data + i * c.row + v * width)) : vec<T>(T(0));
-    });
+    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) { sum[i][v] = vec<T>(T(0)); });
   });
   for (std::int64_t p = 0; p < depth; ++p) {
     vec<T> row[Vectors];
@@ -39,7 +37,10 @@ template <int Rows, int Vectors, class T>
     });
   }
   unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
-    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) { store(sum[i][v], c.data + i * c.row + v * width); });
+    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) {
+      T* const to = c.data + i * c.row + v * width;
+      store(add ? load<T>(static_cast<T const*>(to)) + sum[i][v] : sum[i][v], to);
+    });
   });
 }
 

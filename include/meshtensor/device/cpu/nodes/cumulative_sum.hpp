@@ -37,13 +37,14 @@ class cumulative_sum_kernel final : public node_kernel {
   static constexpr std::int64_t width = 64;  // sums that one thread accumulates together
   template <class E>
   void sum_up(E const* x, E* y, std::int64_t elements) const {
-    sum_t<E> sums[width] = {};
+    wide_sum<E> sums[width] = {};
     for (std::int64_t i = 0; i < rows_.count; ++i) {
       std::int64_t const at = (which_.reverse ? rows_.count - 1 - i : i) * rows_.inner;
       for (std::int64_t k = 0; k < elements; ++k) {
-        sum_t<E> const next = sums[k] + static_cast<sum_t<E>>(x[at + k]);
-        y[at + k] = static_cast<E>(which_.exclusive ? sums[k] : next);
-        sums[k] = next;
+        E const term = x[at + k];
+        if (which_.exclusive) y[at + k] = sums[k].value();
+        sums[k].add(term);
+        if (!which_.exclusive) y[at + k] = sums[k].value();
       }
     }
   }

@@ -286,11 +286,11 @@ class grouped_einsum_kernel final : public node_kernel {
               E* const to = y.as<E>() + kept_(r);
               std::int64_t const row = kept_rows_(r);
               auto const sum_at = [&](std::int64_t j) {
-                S sum = 0;
+                wide_sum<S> sum;
                 for (std::int64_t t = 0; t < terms; ++t)
                   if (std::int64_t const at = place_[static_cast<std::size_t>(row + summed_rows_(t))]; at >= 0)
-                    sum += sums[at * width + j];
-                return detail::element_of<E>(sum);
+                    sum.add(sums[at * width + j]);
+                return detail::element_of<E>(sum.value());
               };
               std::int64_t const only = terms == 1 ? place_[static_cast<std::size_t>(row)] : -1;
               if (is_dense && only >= 0) {

@@ -167,17 +167,35 @@ class pool_kernel final : public node_kernel {
       if constexpr (Loop == loop::pick)
         each([&](auto k)
                  __attribute__((always_inline)) { at[k] = lanes_of<index>(positions + to + k * width, every, n); });
-      for (pool_term const& t : terms)
-        each([&](auto k) __attribute__((always_inline)) {
-          vec<lane> const element = lanes_of<lane>(x + t.from + k * width, step, n);
-          if constexpr (Loop == loop::unpool) at[k] = lanes_of<index>(positions + shift + t.from + k * width, step, n);
-          if constexpr (Loop == loop::sum) {
-            y[k] = y[k] + element;
-          } else {
-            auto const named = mask_as<lane>(at[k] == vec<index>(t.position));
-            y[k] = select(named, Loop == loop::pick ? element : y[k] + element, y[k]);
-          }
-        });
+      // Sums of many terms are made in runs, and of as many runs in runs of those.
+      vec<lane> upper[N], top[N];
+      each([&](auto k) __attribute__((always_inline)) { upper[k] = top[k] = vec<lane>(0); });
+      std::int64_t runs = 0;
+      for (std::span<pool_term const> rest = terms; !rest.empty(); ++runs) {
+        auto const some = Loop == loop::pick ? rest : rest.first(std::min<std::size_t>(rest.size(), sum_fan_in));
+        rest = rest.subspan(some.size());
+        if (Loop != loop::pick && runs != 0)
+          each([&](auto k) __attribute__((always_inline)) {
+            bool const carries = runs % sum_fan_in == 0;
+            upper[k] = upper[k] + y[k];
+            if (carries) top[k] = top[k] + upper[k], upper[k] = vec<lane>(0);
+            y[k] = vec<lane>(0);
+          });
+        for (pool_term const& t : some)
+          each([&](auto k) __attribute__((always_inline)) {
+            vec<lane> const element = lanes_of<lane>(x + t.from + k * width, step, n);
+            if constexpr (Loop == loop::unpool)
+              at[k] = lanes_of<index>(positions + shift + t.from + k * width, step, n);
+            if constexpr (Loop == loop::sum) {
+              y[k] = y[k] + element;
+            } else {
+              auto const named = mask_as<lane>(at[k] == vec<index>(t.position));
+              y[k] = select(named, Loop == loop::pick ? element : y[k] + element, y[k]);
+            }
+          });
+      }
+      if (Loop != loop::pick && runs > 1)
+        each([&](auto k) __attribute__((always_inline)) { y[k] = y[k] + upper[k] + top[k]; });
       each([&](auto k) __attribute__((always_inline)) { put(y[k], e.results[0].as<E>() + to + k * width, every, n); });
     }
   }

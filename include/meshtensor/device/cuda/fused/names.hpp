@@ -2,6 +2,7 @@
 // Writes the expressions of a fused kernel: a step's function, an operand's address, a row's indices.
 #pragma once
 
+#include "meshtensor/base/sum.hpp"
 #include "meshtensor/device/cuda/fused/shape.hpp"
 #include "meshtensor/device/cuda/text/kernel_texts.hpp"
 
@@ -15,6 +16,11 @@ class fused_names {
   static char const* kind_text(step_kind k) {
     constexpr char const* names[] = {"", "sums", "maxima", "minima"};
     return names[static_cast<int>(reduction_of(k))];
+  }
+  /// The type of what a thread adds up in a reduction of at most `terms` terms: few need no care.
+  std::string running(int i, std::int64_t terms) const {
+    return joined({"running<", kind_text(s_.d.step(i).kind), ", ", step_type(i), ", ",
+                   terms > sum_fan_in ? "true" : "false", ">"});
   }
   std::string name_of(source s, bool in_vector) const {
     std::string const number = std::to_string(s.index());

@@ -64,8 +64,7 @@ class fused_pass {
     for (int i : reductions) {
       std::string const to =
           "r" + std::to_string(i) + (s_.is_wide(i) ? "[c * " + std::to_string(s_.at_once) + " + w]" : "");
-      add(t, {to, " = ", n_.kind_text(s_.d.step(i).kind), "::of(", to, ", (sum<", n_.step_type(i), ">)",
-              n_.name_of(s_.d.step(i).from[0], true), ");\n"});
+      add(t, {to, ".add((sum<", n_.step_type(i), ">)", n_.name_of(s_.d.step(i).from[0], true), ");\n"});
     }
     for (int i : results) add(t, {"y", i, "[w] = ", n_.name_of(s_.d.result(i), true), ";\n"});
     t += "}\n";

@@ -44,21 +44,18 @@ class fused_row {
       for (int i = 0; i < s_.d.step_count; ++i)
         if (goes_along(s_.d.step(i).kind) && s_.d.step(i).phase == p) lines.push_back(i);
       if (lines.empty()) continue;
-      for (int i : lines)
-        add(t, {"sum<", n_.step_type(i), "> r", i, " = ", n_.kind_text(s_.d.step(i).kind), "::none<", n_.step_type(i),
-                ">();\n"});
+      for (int i : lines) add(t, {n_.running(i, s_.times * s_.at_once), " r", i, ";\n"});
       pass_.write(t, lines, {}, kept);
       for (int i : lines)
         add(t, {"const ", register_text(s_.d.step(i).type), " s", i, " = to<", n_.step_type(i), ">(over_group<",
-                s_.across, ", ", n_.kind_text(s_.d.step(i).kind), ">(r", i, ", shared));\n"});
+                s_.across, ", ", n_.kind_text(s_.d.step(i).kind), ">(r", i, ".total(), shared));\n"});
     }
     std::vector<int> last, results;
     for (int i = 0; i < s_.d.step_count; ++i) {
       if (!s_.is_sum(i)) continue;
       if (s_.is_wide(i) || is_total(s_.d.step(i).kind)) last.push_back(i);
       else  // of one number for each row
-        add(t, {"r", i, " = ", n_.kind_text(s_.d.step(i).kind), "::of(r", i, ", (sum<", n_.step_type(i), ">)",
-                n_.name_of(s_.d.step(i).from[0], false), ");\n"});
+        add(t, {"r", i, ".add((sum<", n_.step_type(i), ">)", n_.name_of(s_.d.step(i).from[0], false), ");\n"});
     }
     for (int i = 0; i < s_.d.result_count; ++i) {
       source const s = s_.d.result(i);

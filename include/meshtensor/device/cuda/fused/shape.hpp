@@ -50,6 +50,11 @@ struct fused_shape {
   bool has_too_many_indices() const { return walking > most_walking_steps; }
   bool is_sum(int step) const { return goes_over(d.step(step).kind) || is_total(d.step(step).kind); }
   bool is_wide(int step) const { return goes_over(d.step(step).kind) && d.step(step).level == extent_class::vector; }
+  /// The most terms that a thread adds up in one sum over rows; those of the block's rows follow.
+  std::int64_t terms_of(int step) const {
+    std::int64_t const own = rounded(rounded(reduced, chunks), rows);
+    return own * (is_total(d.step(step).kind) ? times * at_once : 1) + rows;
+  }
   /// How many partial results a kept row has, for each element of a wide one.
   std::int64_t parts_of(int step) const { return is_total(d.step(step).kind) ? chunks * tiles : chunks; }
 

@@ -18,17 +18,19 @@ class fused_sums {
       std::string const r = "r" + std::to_string(i), sum = "sum<" + n_.step_type(i) + ">",
                         kind = n_.kind_text(s_.d.step(i).kind);
       bool const total = is_total(s_.d.step(i).kind);  // all threads of the block have terms of one sum
-      if (total) add(t, {r, " = over_group<", s_.threads(), ", ", kind, ">(", r, ", shared);\n"});
+      std::string const made = total ? "all" + std::to_string(i) : r + ".total()";
+      if (total)
+        add(t, {"const ", sum, " ", made, " = over_group<", s_.threads(), ", ", kind, ">(", r, ".total(), shared);\n"});
       t += "__syncthreads();\n";
       if (!s_.is_wide(i)) {
         if (s_.rows > 1 && !total) {
           add(t, {"if (tx == 0) ((", sum, "*)shared)[ty] = ", r,
-                  ";\n__syncthreads();\nif (threadIdx.x == 0) for (int y = 1; "
+                  ".total();\n__syncthreads();\nif (threadIdx.x == 0) for (int y = 1; "
                   "y < ",
-                  s_.rows, "; ++y) ", r, " = ", kind, "::of(", r, ", ((", sum, "*)shared)[y]);\n"});
+                  s_.rows, "; ++y) ", r, ".add(((", sum, "*)shared)[y]);\n"});
         }
         t += total ? "if (threadIdx.x == 0) {\n" : "if (threadIdx.x == 0 && tile == 0) {\n";
-        give(t, i, r, "");
+        give(t, i, made, "");
         t += "}\n";
         continue;
       }
@@ -41,17 +43,13 @@ class fused_sums {
                 s_.at_once,
                 " + w] = ",
                 r,
-                "[w];\n__syncthreads();\nif (ty == 0) for (int y = 1; y < ",
+                "[w].total();\n__syncthreads();\nif (ty == 0) for (int y = 1; y < ",
                 s_.rows,
                 "; ++y) for (int w = 0; w < ",
                 s_.at_once,
                 "; ++w) ",
                 r,
-                "[w] = ",
-                kind,
-                "::of(",
-                r,
-                "[w], ((",
+                "[w].add(((",
                 sum,
                 "*)shared)[(y * ",
                 s_.across,
@@ -63,7 +61,7 @@ class fused_sums {
               "; ++w) {\nconst i64 pos = ",
               s_.tiles > 1 ? joined({"tile * ", std::int64_t{s_.across} * s_.at_once, "ll + "}) : "", "(c * ",
               s_.across, " + tx) * ", s_.at_once, " + w;\nif (pos < ", s_.space.width, "ll) {\n"});
-      give(t, i, joined({r, "[c * ", s_.at_once, " + w]"}), "pos");
+      give(t, i, joined({r, "[c * ", s_.at_once, " + w].total()"}), "pos");
       t += "}\n}\n";
     }
   }
@@ -74,16 +72,16 @@ class fused_sums {
       if (!s_.is_sum(i) || s_.parts_of(i) == 1 || s_.is_wide(i) != wide) continue;
       std::string const sum = "sum<" + n_.step_type(i) + ">", kind = n_.kind_text(s_.d.step(i).kind);
       std::string const from = joined({"((const ", sum, "*)(a.p[", workspace_pointer, "] + ", s_.partial[i], "ll))"});
-      add(t, {"{\n", sum, " r = ", kind, "::none<", n_.step_type(i), ">();\n"});
+      add(t, {"{\n", n_.running(i, s_.parts_of(i)), " r;\n"});
       if (wide) {
-        add(t, {"for (int j = 0; j < ", s_.chunks, "; ++j) r = ", kind, "::of(r, ", from, "[(kept * ", s_.chunks,
-                " + j) * ", s_.space.width, "ll + pos]);\n"});
-        store_sum(t, i, "r", "pos");
+        add(t, {"for (int j = 0; j < ", s_.chunks, "; ++j) r.add(", from, "[(kept * ", s_.chunks, " + j) * ",
+                s_.space.width, "ll + pos]);\n"});
+        store_sum(t, i, "r.total()", "pos");
       } else {
-        add(t, {"for (int j = threadIdx.x; j < ", s_.parts_of(i), "; j += ", s_.block, ") r = ", kind, "::of(r, ", from,
-                "[kept * ", s_.parts_of(i), " + j]);\nr = over_group<", s_.block, ", ", kind,
-                ">(r, shared);\nif (threadIdx.x == 0) {\n"});
-        store_sum(t, i, "r", "");
+        add(t, {"for (int j = threadIdx.x; j < ", s_.parts_of(i), "; j += ", s_.block, ") r.add(", from, "[kept * ",
+                s_.parts_of(i), " + j]);\nconst ", sum, " all = over_group<", s_.block, ", ", kind,
+                ">(r.total(), shared);\nif (threadIdx.x == 0) {\n"});
+        store_sum(t, i, "all", "");
         t += "}\n__syncthreads();\n";
       }
       t += "}\n";

@@ -124,15 +124,15 @@ inline node_work cumulative_sum_of(preparation& p, node const& n, view const& x,
     if (i != along) rows.add(y, i, {&x, &y});
   std::string const type = type_text(y.type);
   std::string const to = joined({"((", type, "*)a.p[", max_kernel_operands, "])[f1 + at * ", y.stride[along],
-                                 "ll] = put<", type, ">(to<", type, ">(sum_so_far));\n"});
-  std::string const add_term = "sum_so_far = do_add(sum_so_far, term);\n";
+                                 "ll] = put<", type, ">(to<", type, ">(sum_so_far.total()));\n"});
+  std::string const add_term = "sum_so_far.add(term);\n";
   return just(p.over_elements(joined({"if (i >= ",
                                       rows.count(),
                                       "ll) return;\n",
                                       rows.text("i", "f", 2),
-                                      "sum<",
+                                      "running<sums, ",
                                       type,
-                                      "> sum_so_far = 0;\nfor (i64 j = 0; j < ",
+                                      "> sum_so_far;\nfor (i64 j = 0; j < ",
                                       y.extent[along],
                                       "ll; ++j) {\nconst i64 at = ",
                                       s.which.reverse ? joined({y.extent[along] - 1, "ll - j"}) : "j",

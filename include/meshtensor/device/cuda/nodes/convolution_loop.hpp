@@ -42,21 +42,22 @@ class convolution_loop {
     chunks_ = std::max<std::int64_t>(1, std::min(wanted, terms_ / 32));
     std::string const type = type_text(y_.type), sum = "sum<" + type + ">";
     std::string const store = joined({"((", type, "*)a.p[", max_kernel_operands, "])[0", result_offset(), "] = put<",
-                                      type, ">(to<", type, ">(r));\n"});
+                                      type, ">(to<", type, ">(r.total()));\n"});
+    std::string const running = "running<sums, " + type + "> r;\n";
     std::string const element = indices_text("i", "y", outer_);
     prepared_kernel const add_terms = p.over_elements(
         joined({"if (i >= ", size * chunks_, "ll) return;\nconst i64 chunk = i / ", size, "ll; (void)chunk;\n",
-                indices_text(joined({"i % ", size, "ll"}), "y", outer_), sum, " r = 0;\n", terms_text(sum),
-                chunks_ == 1 ? store : joined({"((", sum, "*)a.p[30])[i] = r;\n"})}),
+                indices_text(joined({"i % ", size, "ll"}), "y", outer_), running, terms_text(sum),
+                chunks_ == 1 ? store : joined({"((", sum, "*)a.p[30])[i] = r.total();\n"})}),
         size * chunks_);
     if (chunks_ == 1)
       return [add_terms](recording& to_do, evaluation const& e, address state, address) {
         to_do.launch(add_terms, arguments_of(e, state));
       };
-    prepared_kernel const add_chunks = p.over_elements(
-        joined({"if (i >= ", size, "ll) return;\n", element, sum, " r = 0;\nfor (i64 j = 0; j < ", chunks_,
-                "ll; ++j) r = do_add(r, ((const ", sum, "*)a.p[30])[j * ", size, "ll + i]);\n", store}),
-        size);
+    prepared_kernel const add_chunks =
+        p.over_elements(joined({"if (i >= ", size, "ll) return;\n", element, running, "for (i64 j = 0; j < ", chunks_,
+                                "ll; ++j) r.add(((const ", sum, "*)a.p[30])[j * ", size, "ll + i]);\n", store}),
+                        size);
     p.reserve(static_cast<std::size_t>(size * chunks_ * 8));
     return [add_terms, add_chunks](recording& to_do, evaluation const& e, address state, address workspace) {
       launch_arguments a = arguments_of(e, state);
@@ -103,7 +104,7 @@ class convolution_loop {
     for (int o = 0; o < 2; ++o)
       add(t, {"const ", sum, " term", o, " = (", sum, ")get(((const ", type_text(x_[o].type), "*)a.p[", o, "])[0",
               offset[o], "]);\n"});
-    return t + "r = do_add(r, do_multiply(term0, term1));\n}\n";
+    return t + "r.add(do_multiply(term0, term1));\n}\n";
   }
 
   meshtensor::module const& m_;

@@ -28,12 +28,13 @@ class grouped_product {
   node_work prepare(preparation& p) const {
     bool const by_group = in_y_ >= 0 && no_kept_index_;
     std::string const sum = joined({"sum<", type_text(y_.type), ">"});
-    std::string t = joined({"if (i >= ", y_.size(), "ll) return;\n", outer_.text("i", "f", 5), sum, " r = 0;\n"});
+    std::string t = joined({"if (i >= ", y_.size(), "ll) return;\n", outer_.text("i", "f", 5), "running<sums, ",
+                            type_text(y_.type), "> r;\n"});
     std::string const step_a = joined({"at * ", in_a_ < 0 ? 0 : a_.stride[in_a_], "ll"}),
                       step_b = joined({"at * ", in_b_ < 0 ? 0 : b_.stride[in_b_], "ll"});
-    std::string const term = joined({"r = do_add(r, do_multiply((", sum, ")get(((const ", type_text(a_.type),
-                                     "*)a.p[0])[f0 + g0 + h0 + ", step_a, "]), (", sum, ")get(((const ",
-                                     type_text(b_.type), "*)a.p[1])[f1 + g1 + h1 + ", step_b, "])));\n"});
+    std::string const term =
+        joined({"r.add(do_multiply((", sum, ")get(((const ", type_text(a_.type), "*)a.p[0])[f0 + g0 + h0 + ", step_a,
+                "]), (", sum, ")get(((const ", type_text(b_.type), "*)a.p[1])[f1 + g1 + h1 + ", step_b, "])));\n"});
     std::string const in_table = joined(
         {"i64 at = to<i64>(get(((const ", type_text(index_.type), "*)a.p[2])[f2 + h2]));\nif (at < 0 || at >= ", total_,
          "ll) at = -1; else { at -= ", origin_, "ll; if (at < 0 || at >= ", extent_, "ll) at = -1; }\n"});
@@ -48,7 +49,7 @@ class grouped_product {
           {"for (i64 k = 0; k < ", summed_entries_.count(), "ll; ++k) {\n", summed_entries_.text("k", "h", 3), in_table,
            "if (", in_y_ >= 0 ? "at == f4" : "at >= 0", ") {\n", in_y_ >= 0 ? "at = 0;\n" : "", over_rest, "}\n}\n"});
     add(t, {"((", type_text(y_.type), "*)a.p[", max_kernel_operands, "])[f3] = put<", type_text(y_.type), ">(to<",
-            type_text(y_.type), ">(r));\n"});
+            type_text(y_.type), ">(r.total()));\n"});
     prepared_kernel const multiply = p.over_elements(t, y_.size());
     if (!by_group)
       return [multiply](recording& to_do, evaluation const& e, address state, address) {

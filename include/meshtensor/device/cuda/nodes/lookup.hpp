@@ -122,11 +122,11 @@ inline node_work scatter_add_of(preparation& p, node const& n, view const* opera
               w.table_offset(y, index, x, dim, "key"),
               "const u32* const counts = (const u32*)a.p[30];\nconst u32 first = counts[",
               keys,
-              "ll + key], many = counts[key];\nsum<",
+              "ll + key], many = counts[key];\nrunning<sums, ",
               type,
-              "> r = 0;\nfor (u32 j = 0; j < many; ++j) {\nconst i64 row = ((const u32*)a.p[32])[first + j];\n",
+              "> r;\nfor (u32 j = 0; j < many; ++j) {\nconst i64 row = ((const u32*)a.p[32])[first + j];\n",
               w.entries.text("row", "f", 3),
-              "r = do_add(r, (sum<",
+              "r.add((sum<",
               type,
               ">)get(((const ",
               type,
@@ -138,7 +138,7 @@ inline node_work scatter_add_of(preparation& p, node const& n, view const* opera
               type,
               ">(to<",
               type,
-              ">(r));\n"}),
+              ">(r.total()));\n"}),
       keys * width);
   std::int64_t const counts = (3 * keys * 4 + 255) / 256 * 256, list = (entries * 4 + 255) / 256 * 256;
   p.reserve(static_cast<std::size_t>(counts + 2 * list));

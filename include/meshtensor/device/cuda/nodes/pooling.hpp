@@ -25,7 +25,7 @@ class pooling {
     bool const one_only = step_ == pool_step::pick, greatest = step_ == pool_step::position;
     if (greatest) add(t, {"int r = ", pool_rule::nowhere, ";\n", number, " best = 0;\n"});
     else if (one_only) add(t, {number, " r = 0;\n"});
-    else add(t, {"sum<", type, "> r = 0;\n"});
+    else add(t, {"running<sums, ", type, "> r;\n"});
     if (one_only) add(t, {"const int position = ", position_at_result(), ";\nif (position >= 0) {\n"});
     else
       add(t, {"for (int position = 0; position < ", static_cast<std::int64_t>(pool_rule::elements(m_, a_)),
@@ -38,15 +38,14 @@ class pooling {
       add(t, {"const ", number, " own = ", element, ";\nif (r < 0 || stands_before<", number,
               ">(own, best)) r = position, best = own;\n"});
     else if (step_ == pool_step::unpool)
-      add(t, {"if (((const int*)a.p[1])[0", offset(x_[1]), "] == position) r = do_add(r, (sum<", type, ">)", element,
-              ");\n"});
-    else add(t, {"r = do_add(r, (sum<", type, ">)", element, ");\n"});
+      add(t, {"if (((const int*)a.p[1])[0", offset(x_[1]), "] == position) r.add((sum<", type, ">)", element, ");\n"});
+    else add(t, {"r.add((sum<", type, ">)", element, ");\n"});
     t += "}\n}\n";
     std::string to;
     for (int i = 0; i < y_.count; ++i) add_offset(to, "y" + std::to_string(i), y_.stride[i]);
     std::string const given = greatest ? "int" : type;
     add(t, {"((", given, "*)a.p[", max_kernel_operands, "])[0", to, "] = put<", given, ">(",
-            one_only || greatest ? "r" : "to<" + given + ">(r)", ");\n"});
+            one_only || greatest ? "r" : "to<" + given + ">(r.total())", ");\n"});
     return t;
   }
 

@@ -347,16 +347,38 @@ template <> struct range<boolean> {
   static __device__ inline i64 most() { return 1; }
 };
 struct sums {
+  static constexpr bool adds = true;
   template <class A> static __device__ inline A of(A a, A b) { return do_add(a, b); }
   template <class E> static __device__ inline sum<E> none() { return 0; }
 };
 struct maxima {
+  static constexpr bool adds = false;
   template <class A> static __device__ inline A of(A a, A b) { return do_maximum(a, b); }
   template <class E> static __device__ inline sum<E> none() { return range<E>::least(); }
 };
 struct minima {
+  static constexpr bool adds = false;
   template <class A> static __device__ inline A of(A a, A b) { return do_minimum(a, b); }
   template <class E> static __device__ inline sum<E> none() { return range<E>::most(); }
+};
+
+// what one thread adds up; of floats, if it keeps them, with the rounding errors of the additions, so that many terms
+// lose no digits
+template <class Op, class E, bool Keeps = true> struct running {
+  sum<E> all = Op::template none<E>(), error = 0;
+  __device__ inline void add(sum<E> x) {
+    if constexpr (Keeps && floats<sum<E>> && Op::adds) {
+      const sum<E> next = all + x, added = next - all;
+      error += (all - (next - added)) + (x - added);
+      all = next;
+    } else all = Op::of(all, x);
+  }
+  __device__ inline sum<E> total() const {
+    if constexpr (Keeps && floats<sum<E>> && Op::adds) {
+      const sum<E> kept = all + error;
+      return kept == kept ? kept : all;  // the error of an infinite sum is a nan
+    } else return all;
+  }
 };
 
 // over the T threads of a group: a part of a warp, or a whole block, all of which call it
