@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lambda gives a tensor of other dims than the other one.
-// expect: T11: the branches of cond return different dims or dtypes
+// expect: T11 the branches of cond return different dims or dtypes
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

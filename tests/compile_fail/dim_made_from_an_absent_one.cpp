@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dim is made from dims that are known.
-// expect: meshtensor: the program is refused, for the reason below
+// expect: meshtensor refuses it, for this Reason
 // expect: T08 the dim 'longer' is made from the extent of 'tokens', a dim that no tensor of this program has had before
 // expect: (dim_made_from_an_absent_one.cpp:17)
 #include "meshtensor/base/raise_at_compile_time.hpp"

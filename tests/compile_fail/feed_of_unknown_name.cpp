@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An input that the program does not have.
 // quick
-// expect: meshtensor: the program is refused, for the reason below
+// expect: meshtensor refuses it, for this Reason
 // expect: T12 the program has no input
 // expect: ; did you mean
 // expect: It has: x

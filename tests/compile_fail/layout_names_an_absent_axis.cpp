@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layout names axes of the mesh that it is used with.
-// expect: meshtensor: the layout does not fit this program, for the reason below
+// expect: meshtensor refuses it, for this Reason
 // expect: S04 the layout shards dim 'batch' over the axis 'model', which the mesh does not have
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An axis shards one dim of a tensor.
-// expect: meshtensor: the layout does not fit this program, for the reason below
+// expect: meshtensor refuses it, for this Reason
 // expect: S05 mesh axis 'data' shards two dims of one tensor [batch, length], 'batch' and 'length'
 // expect: drop one of the rules, or make this part a layer and replicate one of them in its scope
 // expect: (input, layout_shards_two_dims_of_a_tensor.cpp:22)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a dim have as many elements as it has.
-// expect: meshtensor: the program is refused, for the reason below
+// expect: meshtensor refuses it, for this Reason
 // expect: S03 'joined' (24) is split into 'rows' (5) x 'columns' (6), which is another number of elements
 // expect: elements: both sides must have the same product (node
 // expect: split_into_other_elements.cpp:23)

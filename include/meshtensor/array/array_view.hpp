@@ -135,6 +135,15 @@ array_view<T> in_memory(T* data, D const&... dims) {
   }
   return {data, std::span<strided_extent const>(all, sizeof...(D))};
 }
+/// Refuses names of dims in the place of their extents.
+template <class T, class... D>
+requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent> || dim_type<D>) && ...) && (dim_type<D> || ...)
+array_view<T> in_memory(T*, D const&...) {
+  static_assert(is_valid<detail::wrong<"T10 in_memory: elements at an address have dims with extents, those too whose "
+                                       "type says one: mt::in_memory(p, rows(64), columns(512))",
+                                       D...>>);
+  return {nullptr, std::span<strided_extent const>()};
+}
 /// The elements of a vector or span, row-major. errors R11 the number of elements differs
 template <std::ranges::contiguous_range R, std::same_as<dim_extent>... D>
 requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> && !any_array_like<std::remove_cvref_t<R>>)

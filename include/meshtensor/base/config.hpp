@@ -38,6 +38,15 @@
 #  define MESHTENSOR_ARCH baseline
 #endif
 
+// Marks a function of which a template argument, `Reason`, is the error of a call of it. g++ says at the line of the
+// call that the function is unavailable, with the types. clang leaves the types out there, but says them, and then the
+// line of the call, for an assertion in the function (tensor/call.hpp).
+#if defined(__clang__)
+#  define MESHTENSOR_REFUSES
+#else
+#  define MESHTENSOR_REFUSES __attribute__((unavailable("meshtensor refuses this call, for this Reason")))
+#endif
+
 #define MESHTENSOR_QUOTED(word) #word
 #define MESHTENSOR_TEXT_OF(macro) MESHTENSOR_QUOTED(macro)
 

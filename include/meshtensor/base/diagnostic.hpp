@@ -60,6 +60,7 @@ struct diagnostic {
   static constexpr int capacity = 448;
   char text[capacity];
   int size;
+  bool is_said = false;  // by the compiler, where the fault is: nothing is to be said again
 
   constexpr bool empty() const { return size == 0; }
   constexpr std::string_view view() const { return {text, static_cast<std::size_t>(size)}; }

@@ -1,66 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports the error of a pass while the program is compiled: the sentence is a template argument of a failed assertion,
-// so that both compilers print it.
+// Reports an error while a program is compiled: its sentence is a part of a type's name, which the compiler prints in
+// the line that says `error:`.
 //
-//     error: static assertion failed: meshtensor: the layout does not fit this program, for the reason below
-//     note: because 'layout_error<text<96>{"S02 dim 'batch' (31) is sharded over mesh axis …"}>::absent' evaluated to
-//     false
+//     error: 'constexpr void meshtensor::refuse(Reason) [with Reason = program_error<text<112>{"T05 the dim 'batch' has
+//     two extents … (first.cpp:19)"}>]' is unavailable: meshtensor refuses it, for this Reason
 //
-// Except in that last note, about a failed concept, clang cuts such a text after 36 characters. At run time the same
-// error is thrown.
+// Where the types of arguments tell the error, a parameter of the function has such a type, so that the compiler
+// names the line of the call (tensor/call.hpp). At run time the same error is thrown.
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "meshtensor/base/diagnostic.hpp"
 
 namespace meshtensor {
 
-/// A sentence as a template argument, including its closing zero.
+/// A sentence, or a part of one, as a template argument, including its closing zero.
 template <std::size_t Size>
 struct text {
   char at[Size];
-  constexpr explicit text(diagnostic const& report) : at{} {
-    for (std::size_t i = 0; i + 1 < Size; ++i) at[i] = report.text[i];
+  constexpr explicit text(diagnostic const& report, int first = 0) : at{} {
+    for (std::size_t i = 0; i + 1 < Size; ++i) at[i] = report.text[static_cast<std::size_t>(first) + i];
     at[Size - 1] = '\0';  // clang prints numbers unless the zero was written
   }
 };
 
-template <text Reason>
+template <text... Sentence>
 struct program_error {
   static constexpr bool absent = false;
 };
-template <text Reason>
+template <text... Sentence>
 struct layout_error {
   static constexpr bool absent = false;
 };
-template <text Reason>
+template <text... Sentence>
 struct memory_error {
   static constexpr bool absent = false;
+};
+struct no_error {
+  static constexpr bool absent = true;
 };
 
 /// Named to read as English in an error: there is no finding.
 template <class Finding>
 concept nothing_found = Finding::absent;
 
+namespace detail {
+
+/// clang cuts a text of more than 36 characters in the name of a type, so there a sentence is a text for each line.
+#if defined(__clang__)
+inline constexpr int longest_text = 36;
+#else
+inline constexpr int longest_text = diagnostic::capacity;
+#endif
+
+/// The end of the text that begins at `first`: behind a blank, if there is one.
+constexpr int end_of_text(diagnostic const& report, int first) {
+  int const most = first + longest_text;
+  if (most >= report.size) return report.size;
+  for (int end = most; end > first; --end)
+    if (report.text[end - 1] == ' ') return end;
+  return most;
+}
+constexpr int begin_of_text(diagnostic const& report, int index) {
+  int first = 0;
+  for (; index > 0; --index) first = end_of_text(report, first);
+  return first;
+}
+constexpr int count_of_texts(diagnostic const& report) {
+  int count = 0;
+  for (int first = 0; first < report.size; first = end_of_text(report, first)) ++count;
+  return count;
+}
+
+template <template <text...> class Error, auto const& Result, int... I>
+constexpr auto error_in_texts(std::integer_sequence<int, I...>) {
+  constexpr auto size = [](int i) {
+    return static_cast<std::size_t>(begin_of_text(Result.report, i + 1) - begin_of_text(Result.report, i)) + 1;
+  };
+  return Error<text<size(I)>(Result.report, begin_of_text(Result.report, I))...>{};
+}
+
+/// The error that a finding is, as a value of its type; `no_error` if there is none, or the compiler has said it.
+template <auto const& Result>
+constexpr auto error_of() {
+  if constexpr (Result.report.empty() || Result.report.is_said) {
+    return no_error{};
+  } else {
+    constexpr std::make_integer_sequence<int, count_of_texts(Result.report)> texts{};
+    constexpr char letter = Result.report.text[0];
+    constexpr bool of_dims_alone = std::string_view(Result.report.text, 3) == "S03";
+    if constexpr (letter == 'S' && !of_dims_alone) return error_in_texts<layout_error, Result>(texts);
+    else if constexpr (letter == 'M') return error_in_texts<memory_error, Result>(texts);
+    else return error_in_texts<program_error, Result>(texts);
+  }
+}
+
+}  // namespace detail
+
+/// Whoever calls this gets an error of the compiler, with the sentence in it.
+template <class Reason>
+__attribute__((unavailable("meshtensor refuses it, for this Reason"))) consteval void refuse(Reason) {}
+
 /// Fails to compile if a pass stored an error in `Result.report`: `static_assert(is_valid<lowered<…>::partitioned>);`
 template <auto const& Result>
 constexpr bool raise_at_compile_time() {
-  if constexpr (!Result.report.empty()) {
-    constexpr text<static_cast<std::size_t>(Result.report.size) + 1> reason(Result.report);
-    constexpr char letter = Result.report.text[0];
-    constexpr bool of_dims_alone = std::string_view(Result.report.text, 3) == "S03";
-    if constexpr (letter == 'S' && !of_dims_alone) {
-      using found = layout_error<reason>;
-      static_assert(nothing_found<found>, "meshtensor: the layout does not fit this program, for the reason below");
-    } else if constexpr (letter == 'M') {
-      using found = memory_error<reason>;
-      static_assert(nothing_found<found>, "meshtensor: the program does not fit into memory, for the reason below");
-    } else {
-      using found = program_error<reason>;
-      static_assert(nothing_found<found>, "meshtensor: the program is refused, for the reason below");
-    }
-  }
+  constexpr auto found = detail::error_of<Result>();
+  if constexpr (!nothing_found<decltype(found)>) refuse(found);
   return true;
 }
 template <auto const& Result>

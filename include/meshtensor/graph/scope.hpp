@@ -11,15 +11,32 @@
 
 namespace meshtensor {
 
-/// A literal name together with the line on which it was written.
-struct named_here {
-  name label;
-  line where;
-  template <std::size_t N>
-  // NOLINTNEXTLINE: a literal is a name
-  consteval named_here(char const (&literal)[N], std::source_location const& l = std::source_location::current())
-      : label(literal), where(l) {}
+namespace detail {
+template <class... Args>
+struct dims_among_all {
+  using type = typename joined<dims<>, std::conditional_t<dim_type<Args>, dims<Args>, dims<>>...>::type;
 };
+template <class... Args>
+inline constexpr bool last_is_initializer = false;
+template <class First, class... More>
+inline constexpr bool last_is_initializer<First, More...> =
+    std::is_same_v<std::tuple_element_t<sizeof...(More), std::tuple<First, More...>>, initializer>;
+/// What is wrong with the arguments of a declaration, behind its name.
+template <class... Args>
+consteval auto declaration_finding() {
+  constexpr int others = (static_cast<int>(!dim_type<Args>) + ... + 0);
+  constexpr bool ends = last_is_initializer<Args...>;
+  if constexpr ((is_dtype<Args> || ...))
+    return refusal<
+        "T10 a parameter has the dtype of its program, which mt::precision<program, mt::bf16> sets: leave it "
+        "out, as in s.parameter(\"weight\", in, out)",
+        Args...>{};
+  else if constexpr (others != static_cast<int>(ends))
+    return refusal<"T10 a parameter is declared by its name, its dims and at last, if wanted, an initializer",
+                   Args...>{};
+  else return no_error{};
+}
+}  // namespace detail
 
 /// The scope for tracing. Parameters are stored with dtype `Parameters`; the program reads them with dtype `Compute`.
 template <dtype Parameters = dtype::f32, dtype Compute = Parameters>
@@ -44,23 +61,26 @@ class trace_scope {
   /// errors  G03 declared elsewhere with other dims or another initializer; G04 used outside the layer that the scope
   /// was made for
   template <class... Args>
-  constexpr auto parameter(named_here const& label, Args... args) const {
+  constexpr auto parameter(named<decltype(detail::declaration_finding<Args...>())> const& label, Args... args) const {
     return declare<Parameters, true>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
   }
 
-  template <class First, class... Args>
+  /// Rejects a parameter without a name.
+  template <class First, class... Args,
+            class Reason = detail::refusal<
+                "T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First, Args...>>
   requires(!std::convertible_to<First, char const*>)
-  constexpr auto parameter(First, Args...) const {
-    static_assert(
-        is_valid<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First,
-                               Args...>>);
-    return 0;
+  MESHTENSOR_REFUSES constexpr tensor<Compute> parameter(First, Args...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    b_->give_up();
+    return {b_, value_id{}};
   }
 
   /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`. It
   /// starts with zeros, or as the initializer after the dims says.
   template <dtype T, class... Args>
-  constexpr auto state(named_here const& label, dtype_constant<T>, Args... args) const {
+  constexpr auto state(named<decltype(detail::declaration_finding<Args...>())> const& label, dtype_constant<T>,
+                       Args... args) const {
     return declare<T, false>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
   }
 
@@ -126,10 +146,12 @@ class trace_scope {
   }
 
   template <dim_type First, class... Args>
-  constexpr auto input(named_here const&, First, Args...) const {
-    static_assert(is_valid<detail::wrong<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)",
-                                         First, Args...>>);
-    return tensor<Compute, First>(b_, value_id{});
+  constexpr tensor<Compute, First> input(
+      named<detail::refusal<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)", First,
+                            Args...>> const&,
+      First, Args...) const {
+    b_->give_up();
+    return {b_, value_id{}};
   }
 
   /// An output of the step, by name.
@@ -150,15 +172,20 @@ class trace_scope {
     at_line(label.where);
     output(label, tensor<f64>(b_, b_->add(primitive::constant, {}, f64, {}, {{b_->add_number(n)}})));
   }
-  template <handle H, class... Args>
-  constexpr void output(H const&, Args const&...) const {
-    static_assert(is_valid<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
+  /// Rejects an output without a name.
+  template <handle H, class... Args,
+            class Reason = detail::refusal<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>
+  MESHTENSOR_REFUSES constexpr void output(H const&, Args const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    b_->give_up();
   }
+  constexpr void output(named_here const&, detail::no_result) const { b_->give_up(); }
   /// Rejects what is neither a tensor nor a number.
   template <class N>
-  requires(!handle<N> && !std::convertible_to<N const&, meshtensor::number>)
-  constexpr void output(named_here const&, N const&) const {
-    static_assert(is_valid<detail::wrong<"T10 an output is a tensor or a number, one for each name", N>>);
+  requires(!handle<N> && !std::convertible_to<N const&, meshtensor::number> && !std::is_same_v<N, detail::no_result>)
+  constexpr void output(named<detail::refusal<"T10 an output is a tensor or a number, one for each name", N>> const&,
+                        N const&) const {
+    b_->give_up();
   }
 
   /// Makes a tensor visible from outside, in loops too: each step returns it under its path and this name,
@@ -190,20 +217,22 @@ class trace_scope {
     return meshtensor::number::of_row(b_, row);
   }
   /// Rejects a call without the name first, or without a value.
-  template <class A, class... B>
+  template <
+      class A, class... B,
+      class Reason = detail::refusal<"T10 a number is declared by its name first, then the value that it has until "
+                                     "it is set: s.number(\"rate\", 0.1)",
+                                     A>>
   requires(std::is_arithmetic_v<A>)
-  constexpr meshtensor::number number(A, B const&...) const {
-    static_assert(is_valid<detail::wrong<"T10 a number is declared by its name first, then the value that it has "
-                                         "until it is set: s.number(\"rate\", 0.1)",
-                                         A>>);
+  MESHTENSOR_REFUSES constexpr meshtensor::number number(A, B const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
     return step();
   }
   template <class... None>
   requires(sizeof...(None) == 0)
-  constexpr meshtensor::number number(named_here const&, None const&...) const {
-    static_assert(is_valid<detail::wrong<"T10 a number is declared with the value that it has until it is set: "
-                                         "s.number(\"rate\", 0.1)",
-                                         None...>>);
+  constexpr meshtensor::number number(named<detail::refusal<"T10 a number is declared with the value that it has until "
+                                                            "it is set: s.number(\"rate\", 0.1)",
+                                                            None...>> const&,
+                                      None const&...) const {
     return step();
   }
   /// The number of steps of this program that are complete.
@@ -245,11 +274,15 @@ class trace_scope {
   template <class... Args>
   static constexpr std::size_t dim_count = ((std::is_same_v<Args, initializer> ? 0 : 1) + ... + 0);
 
+  // Of a declaration that was refused, a tensor with those arguments that are dims.
+  template <dtype T, bool Trainable, class Reason, class... Args, std::size_t... I>
+  requires(!nothing_found<Reason>)
+  constexpr auto declare(named<Reason> const&, std::tuple<Args...> const&, std::index_sequence<I...>) const {
+    b_->give_up();
+    return handle_t<Trainable ? Compute : T, typename detail::dims_among_all<Args...>::type>(b_, value_id{});
+  }
   template <dtype T, bool Trainable, class... Args, std::size_t... I>
   constexpr auto declare(named_here const& label, std::tuple<Args...> const& args, std::index_sequence<I...>) const {
-    static_assert(
-        (dim_type<std::tuple_element_t<I, std::tuple<Args...>>> && ...),
-        "meshtensor T10: a parameter is declared by its name, its dims and at last, if wanted, an initializer");
     constexpr bool given = sizeof...(Args) > sizeof...(I);
     at_line(label.where);
     in_its_layer(label.label);

@@ -26,6 +26,12 @@ struct table_builder {
     if (!std::is_constant_evaluated()) raise(d);
     m.report = d;
   }
+  /// Refuses the program for an error that the compiler has said itself: no other is reported.
+  constexpr void give_up() {
+    if (!m.report.empty()) return;
+    m.report << "T10 the compiler says what is wrong";
+    m.report.is_said = true;
+  }
   /// Reports a sentence, `G04 a scope …`, unless a condition holds; returns the condition.
   constexpr bool expect(bool holds, char const* sentence) {
     if (!holds) {

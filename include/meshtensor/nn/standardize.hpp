@@ -15,14 +15,14 @@ template <handle H, class... D>
 constexpr auto mean_along(H const& x, dims<D...> along) {
   auto const make = [&](builder& b, shape const& s) { return mean(b, x.id, s); };
   if constexpr (sizeof...(D) == 0) return x;
-  else return meshtensor::detail::record_reduce<"mean">(x, along, line::unknown(), make);
+  else return meshtensor::detail::record_reduce<meshtensor::detail::mean_call>(x, along, line::unknown(), make);
 }
 template <handle H, class... D>
 constexpr auto sum_along(H const& x, dims<D...> along) {
   if constexpr (sizeof...(D) == 0) return x;
   else
-    return meshtensor::detail::record_reduce<"sum">(x, along, line::unknown(),
-                                                    meshtensor::detail::reducing<reduction::sum>(x.id));
+    return meshtensor::detail::record_reduce<meshtensor::detail::sum_call>(
+        x, along, line::unknown(), meshtensor::detail::reducing<reduction::sum>(x.id));
 }
 
 /// The number of elements along the dims of a list.

@@ -63,12 +63,33 @@ constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then cons
   auto const yes = record_branch(s, b, once, go, then, {});
   auto const no = record_branch(s, b, once, stays, otherwise, yes.results);
   using Given = std::remove_cvref_t<decltype(yes.given)>;
-  static_assert(std::is_same_v<Given, std::remove_cvref_t<decltype(no.given)>>,
-                "meshtensor T11: the branches of cond return different dims or dtypes");
   auto const results = [&]<class... H, std::size_t... I>(std::tuple<H...> const& like, std::index_sequence<I...>) {
     return std::tuple{rewrapped(b, std::get<I>(like), no.results.at[I])...};
   }(as_tuple(yes.given), std::make_index_sequence<std::tuple_size_v<decltype(as_tuple(yes.given))>>());
   return as_given<Given>(results);
+}
+
+/// What is wrong with a branch that is chosen by a predicate, as far as the types tell.
+template <class S, class P, class Then, class Otherwise>
+consteval auto cond_finding() {
+  if constexpr (std::is_same_v<P, no_bool>) return no_error{};  // the comparison of numbers is refused already
+  else if constexpr (!handle<P>)
+    return refusal<"T10 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 compares a number", P>{};
+  else if constexpr (!of_bool<P>) return refusal<"T02 cond: the predicate is not a bool", P>{};
+  else if constexpr (!takes<Then, S> || !takes<Otherwise, S>)
+    return refusal<"T11 each branch of cond takes the scope alone: [&](auto scope) {...}", P>{};
+  else {
+    using A = std::remove_cvref_t<std::invoke_result_t<Then const&, S const&>>;
+    using B = std::remove_cvref_t<std::invoke_result_t<Otherwise const&, S const&>>;
+    if constexpr (!is_handles<A> || !is_handles<B>)
+      return refusal<
+          "T11 a branch of cond returns tensors, several as a tuple, as full(s, 0, mt::f32) is for the number "
+          "0",
+          A, B>{};
+    else if constexpr (!std::is_same_v<A, B>)
+      return refusal<"T11 the branches of cond return different dims or dtypes", A, B>{};
+    else return no_error{};
+  }
 }
 
 }  // namespace detail
@@ -79,35 +100,30 @@ constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then cons
 /// layout  results lie as their dims imply; all processors run the same branch, for the bool is whole on each
 /// grad    that of the branch that ran
 /// errors  T02 and T03: the predicate is not one bool; T11 the branches return different dims or dtypes
-template <scope S, handle P, class Then, class Otherwise>
+template <scope S, class P, class Then, class Otherwise>
 constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
-                    line const& where = {}) {
-  if constexpr (!of_bool<P>) static_assert(is_valid<detail::wrong<"T02 cond: the predicate is not a bool", P>>);
+                    checked_line<decltype(detail::cond_finding<S, P, Then, Otherwise>())> const& where = {}) {
   builder& b = s.recorder();
-  auto const here = s.enter();
-  detail::recording const r(&b, where);
-  b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
-  if constexpr (!detail::takes<Then, S> || !detail::takes<Otherwise, S>) {
-    static_assert(is_valid<detail::wrong<"T11 each branch of cond takes the scope alone: [&](auto scope) {...}", P>>);
+  if constexpr (!handle<P> || !nothing_found<decltype(detail::cond_finding<S, P, Then, Otherwise>())>) {
+    b.give_up();
+    if constexpr (detail::takes<Then, S>) return then(s);
+    else return tensor<dtype::f32>(&b, value_id{});
   } else {
-    using A = std::remove_cvref_t<decltype(then(s))>;
-    using B = std::remove_cvref_t<decltype(otherwise(s))>;
-    if constexpr (!detail::is_handles<A> || !detail::is_handles<B>)
-      static_assert(is_valid<detail::wrong<"T11 a branch of cond returns tensors, several as a tuple, as full(s, 0, "
-                                           "mt::f32) is for the number 0",
-                                           A, B>>);
-    else return detail::record_cond(s, b, predicate.id, then, otherwise);
+    auto const here = s.enter();
+    detail::recording const r(&b, where);
+    b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
+    return detail::record_cond(s, b, predicate.id, then, otherwise);
   }
 }
 
-/// Refuses a predicate that is a number, or compares numbers.
-template <scope S, class P, class Then, class Otherwise>
-requires(!handle<P>)
-constexpr auto cond(S const& s, P const&, Then const&, Otherwise const&) {
-  static_assert(is_valid<detail::wrong<"T10 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 "
-                                       "compares a number",
-                                       P>>);
-  return tensor<dtype::f32>(&s.recorder(), value_id{});
+/// Refuses a call without a scope.
+template <class P, class Then, class Otherwise>
+requires(!scope<P> && !scope<Then>)
+constexpr auto cond(P const&, Then const&, Otherwise const&,
+                    checked_line<detail::refusal<"T10 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
+                                                 "[&](auto scope) {...}, [&](auto scope) {...})",
+                                                 P>> const& = {}) {
+  return detail::no_result{};
 }
 
 }  // namespace meshtensor

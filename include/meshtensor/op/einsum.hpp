@@ -147,19 +147,33 @@ namespace detail {
 
 template <class D, class... H>
 concept dim_of_any = (has_dim<H, D> || ...);
-template <dim_type... D, handle... H>
-constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... operands) {
+
+/// What is wrong with a product whose result has the dims of `to`, as far as the types tell.
+template <class... H, class... D>
+consteval auto einsum_finding(to_dims<D...>) {
   constexpr dtype type = common_type<H...>();
   if constexpr (!((H::type == type) && ...))
-    static_assert(is_valid<wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
-  static_assert(type != dtype::boolean, "meshtensor T04: arithmetic on bool: cast the operand");
-  if constexpr (!(dim_of_any<D, H...> && ...))
-    static_assert(is_valid<wrong<"T01 einsum: no operand has a dim that the result names", H..., D...>>);
-  recording r(owner_of(operands...), where);
-  value_id const inside[] = {operands.id...};
-  if constexpr (((H::type == type) && ...) && (dim_of_any<D, H...> && ...))
-    return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, shape_of(r.b, dims<D...>{})));
-  else return wrap<type, dims<D...>>(r.b, inside[0]);
+    return refusal<"T02 the dtypes of the operands differ: cast one of them", H...>{};
+  else if constexpr (type == dtype::boolean) return refusal<"T04 arithmetic on bool: cast the operand", H...>{};
+  else if constexpr (!(dim_of_any<D, H...> && ...))
+    return refusal<"T01 einsum: no operand has a dim that the result names", H..., D...>{};
+  else return no_error{};
+}
+/// The line of a call of einsum, unless something is wrong with it.
+template <class To, class... H>
+using einsum_line = checked_line<decltype(einsum_finding<H...>(To{}))>;
+
+template <dim_type... D, handle... H>
+constexpr auto record_einsum(line const& where, to_dims<D...> to, H const&... operands) {
+  constexpr dtype type = common_type<H...>();
+  if constexpr (!nothing_found<decltype(einsum_finding<H...>(to))>) {
+    return given_up<type, dims<D...>>(operands...);
+  } else {
+    recording r(owner_of(operands...), where);
+    value_id const inside[] = {operands.id...};
+    shape const result = shape_of(r.b, dims<D...>{});
+    return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, result));
+  }
 }
 /// einsum with the result's dims given by a shape rule on the operands' dims and `Lists…`: for operations composed of
 /// it.
@@ -196,6 +210,17 @@ template <dim_type... D>
 struct dims_among<to_dims<D...>> {
   using type = dims<D...>;
 };
+/// What is wrong with a product of tensors that are followed by the dims of its result.
+template <class... H>
+struct handles {};
+template <class T>
+struct among {};
+template <class... H, class First, class... More>
+consteval auto finding_of_many(handles<H...>, among<First>, among<More>... more) {
+  if constexpr (handle<First>) return finding_of_many(handles<H..., First>{}, more...);
+  else if constexpr (is_to<First>) return einsum_finding<H...>(First{});
+  else return no_error{};
+}
 template <class T>
 inline constexpr bool names_dims = false;
 template <class... D>
@@ -212,29 +237,32 @@ inline constexpr bool names_dims<to_dims<D...>> = true;
 /// errors  T01 no operand has a dim of the result; T02 the dtypes differ
 /// source  Einstein's sum convention; Mesh-TensorFlow, arXiv:1811.02084, section 3
 template <handle A, dim_type... D>
-constexpr auto einsum(A const& a, to_dims<D...> result, line const& where = {}) {
+constexpr auto einsum(A const& a, to_dims<D...> result, detail::einsum_line<to_dims<D...>, A> const& where = {}) {
   return detail::record_einsum(where, result, a);
 }
 template <handle A, handle B, dim_type... D>
-constexpr auto einsum(A const& a, B const& b, to_dims<D...> result, line const& where = {}) {
+constexpr auto einsum(A const& a, B const& b, to_dims<D...> result,
+                      detail::einsum_line<to_dims<D...>, A, B> const& where = {}) {
   return detail::record_einsum(where, result, a, b);
 }
 template <handle A, handle B, handle C, dim_type... D>
-constexpr auto einsum(A const& a, B const& b, C const& c, to_dims<D...> result, line const& where = {}) {
+constexpr auto einsum(A const& a, B const& b, C const& c, to_dims<D...> result,
+                      detail::einsum_line<to_dims<D...>, A, B, C> const& where = {}) {
   return detail::record_einsum(where, result, a, b, c);
 }
 template <handle A, handle B, handle C, handle E, dim_type... D>
-constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, to_dims<D...> result, line const& where = {}) {
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, to_dims<D...> result,
+                      detail::einsum_line<to_dims<D...>, A, B, C, E> const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e);
 }
 template <handle A, handle B, handle C, handle E, handle F, dim_type... D>
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, to_dims<D...> result,
-                      line const& where = {}) {
+                      detail::einsum_line<to_dims<D...>, A, B, C, E, F> const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f);
 }
 template <handle A, handle B, handle C, handle E, handle F, handle G, dim_type... D>
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, to_dims<D...> result,
-                      line const& where = {}) {
+                      detail::einsum_line<to_dims<D...>, A, B, C, E, F, G> const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f, g);
 }
 template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, dim_type... D>
@@ -243,34 +271,39 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f
   return detail::record_einsum(where, result, a, b, c, e, f, g, h);
 }
 /// Rejects a call without `to`: the summed dims would be unknown.
-template <class... A>
-requires((handle<A> || ...) && !(detail::names_dims<A> || ...))
-constexpr auto einsum(A const&... a) {
-  static_assert(
-      is_valid<detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
-  return detail::first_handle(a...);
+template <class A, class B = detail::no_argument, class C = detail::no_argument, class D = detail::no_argument>
+requires((handle<A> || handle<B> || handle<C> || handle<D>) && !detail::names_dims<A> && !detail::names_dims<B> &&
+         !detail::names_dims<C> && !detail::names_dims<D>)
+constexpr auto einsum(
+    A const& a, B const& b = {}, C const& c = {}, D const& d = {},
+    checked_line<detail::refusal<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A,
+                                 B, C, D>> const& = {}) {
+  return detail::given_up(a, b, c, d);
 }
 /// Rejects other libraries' names for einsum.
-template <class... A>
-requires(handle<A> || ...)
-constexpr auto matmul(A const&... a) {
-  static_assert(
-      is_valid<detail::wrong<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the dim that the "
-                             "result does not name is summed",
-                             A...>>);
-  return detail::first_handle(a...);
+template <class A, class B = detail::no_argument, class C = detail::no_argument, class D = detail::no_argument>
+requires(handle<A> || handle<B> || handle<C> || handle<D>)
+constexpr auto matmul(A const& a, B const& b = {}, C const& c = {}, D const& d = {},
+                      checked_line<detail::refusal<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the "
+                                                   "dim that the result does not name is summed",
+                                                   A, B, C, D>> const& = {}) {
+  return detail::given_up(a, b, c, d);
 }
 /// More operands: the first four are multiplied first, keeping only the dims that the others and the result need.
 template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, handle I, class... More>
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h, I const& i,
                       More const&... more) {
-  if constexpr (B::type != A::type || C::type != A::type || E::type != A::type)
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B, C, E>>);
-  auto const first =
-      detail::einsum_by<detail::needed_rule{}, typename detail::dims_among<F>::type,
-                        typename detail::dims_among<G>::type, typename detail::dims_among<H>::type,
-                        typename detail::dims_among<I>::type, typename detail::dims_among<More>::type...>(a, b, c, e);
-  return einsum(first, f, g, h, i, more...);
+  constexpr auto found = detail::finding_of_many(detail::handles<A, B, C, E, F, G, H, I>{}, detail::among<More>{}...);
+  if constexpr (!nothing_found<decltype(found)>) {
+    refuse(found);
+    return detail::given_up(a);
+  } else {
+    auto const first =
+        detail::einsum_by<detail::needed_rule{}, typename detail::dims_among<F>::type,
+                          typename detail::dims_among<G>::type, typename detail::dims_among<H>::type,
+                          typename detail::dims_among<I>::type, typename detail::dims_among<More>::type...>(a, b, c, e);
+    return einsum(first, f, g, h, i, more...);
+  }
 }
 
 }  // namespace meshtensor

@@ -273,6 +273,23 @@ struct inference_of_function : elementwise_inference {
     elementwise_inference::infer(i);
   }
 };
+template <function F, class... H>
+struct function_finding {
+  using type = no_error;  // as far as the types tell
+};
+template <function F, operand_like... H>
+requires(handle<H> || ...) && (!is_any<dims_of_t<H>> && ...)
+struct function_finding<F, H...> {
+  using types = typed_inference<inference_of_function<F>, dims<>, H...>;
+  static consteval auto found() {
+    if constexpr (types::fails) return error_of<types::finding>();
+    else return no_error{};
+  }
+  using type = decltype(found());
+};
+/// The line of a call of a scalar function, unless it does not take these operands.
+template <function F, class... H>
+using line_of = checked_line<typename function_finding<F, H...>::type>;
 }  // namespace detail
 
 /// A scalar function, applied to every element; operands broadcast by name, numbers take the dtype of the tensors. Of
@@ -294,82 +311,93 @@ constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
       operands...);
 }
 
+/// `elementwise` for a call whose line parameter has refused what the function does not take.
+template <function F, operand_like... H>
+constexpr auto elementwise_at(fn<F> f, line const& where, H const&... operands) {
+  if constexpr (nothing_found<typename detail::function_finding<F, H...>::type>)
+    return elementwise(f, where, operands...);
+  else if constexpr (is_comparison(F))
+    return detail::given_up<dtype::boolean, typename decltype(detail::first_handle(operands...))::dim_list>(
+        operands...);
+  else return detail::given_up(operands...);
+}
+
 template <handle H>
-constexpr auto exp(H const& x, line const& where = {}) {
-  return elementwise(fn<function::exp>{}, where, x);
+constexpr auto exp(H const& x, detail::line_of<function::exp, H> const& where = {}) {
+  return elementwise_at(fn<function::exp>{}, where, x);
 }
 template <handle H>
-constexpr auto log(H const& x, line const& where = {}) {
-  return elementwise(fn<function::log>{}, where, x);
+constexpr auto log(H const& x, detail::line_of<function::log, H> const& where = {}) {
+  return elementwise_at(fn<function::log>{}, where, x);
 }
 template <handle H>
-constexpr auto sqrt(H const& x, line const& where = {}) {
-  return elementwise(fn<function::sqrt>{}, where, x);
+constexpr auto sqrt(H const& x, detail::line_of<function::sqrt, H> const& where = {}) {
+  return elementwise_at(fn<function::sqrt>{}, where, x);
 }
 template <handle H>
-constexpr auto rsqrt(H const& x, line const& where = {}) {
-  return elementwise(fn<function::rsqrt>{}, where, x);
+constexpr auto rsqrt(H const& x, detail::line_of<function::rsqrt, H> const& where = {}) {
+  return elementwise_at(fn<function::rsqrt>{}, where, x);
 }
 template <handle H>
-constexpr auto sin(H const& x, line const& where = {}) {
-  return elementwise(fn<function::sin>{}, where, x);
+constexpr auto sin(H const& x, detail::line_of<function::sin, H> const& where = {}) {
+  return elementwise_at(fn<function::sin>{}, where, x);
 }
 template <handle H>
-constexpr auto cos(H const& x, line const& where = {}) {
-  return elementwise(fn<function::cos>{}, where, x);
+constexpr auto cos(H const& x, detail::line_of<function::cos, H> const& where = {}) {
+  return elementwise_at(fn<function::cos>{}, where, x);
 }
 template <handle H>
-constexpr auto tanh(H const& x, line const& where = {}) {
-  return elementwise(fn<function::tanh>{}, where, x);
+constexpr auto tanh(H const& x, detail::line_of<function::tanh, H> const& where = {}) {
+  return elementwise_at(fn<function::tanh>{}, where, x);
 }
 template <handle H>
-constexpr auto sigmoid(H const& x, line const& where = {}) {
-  return elementwise(fn<function::sigmoid>{}, where, x);
+constexpr auto sigmoid(H const& x, detail::line_of<function::sigmoid, H> const& where = {}) {
+  return elementwise_at(fn<function::sigmoid>{}, where, x);
 }
 template <handle H>
-constexpr auto erf(H const& x, line const& where = {}) {
-  return elementwise(fn<function::erf>{}, where, x);
+constexpr auto erf(H const& x, detail::line_of<function::erf, H> const& where = {}) {
+  return elementwise_at(fn<function::erf>{}, where, x);
 }
 template <handle H>
-constexpr auto relu(H const& x, line const& where = {}) {
-  return elementwise(fn<function::relu>{}, where, x);
+constexpr auto relu(H const& x, detail::line_of<function::relu, H> const& where = {}) {
+  return elementwise_at(fn<function::relu>{}, where, x);
 }
 template <handle H>
-constexpr auto abs(H const& x, line const& where = {}) {
-  return elementwise(fn<function::abs>{}, where, x);
+constexpr auto abs(H const& x, detail::line_of<function::abs, H> const& where = {}) {
+  return elementwise_at(fn<function::abs>{}, where, x);
 }
 template <handle H>
-constexpr auto sign(H const& x, line const& where = {}) {
-  return elementwise(fn<function::sign>{}, where, x);
+constexpr auto sign(H const& x, detail::line_of<function::sign, H> const& where = {}) {
+  return elementwise_at(fn<function::sign>{}, where, x);
 }
 template <handle H>
-constexpr auto floor(H const& x, line const& where = {}) {
-  return elementwise(fn<function::floor>{}, where, x);
+constexpr auto floor(H const& x, detail::line_of<function::floor, H> const& where = {}) {
+  return elementwise_at(fn<function::floor>{}, where, x);
 }
 template <handle H>
-constexpr auto stop_gradient(H const& x, line const& where = {}) {
-  return elementwise(fn<function::stop_gradient>{}, where, x);
+constexpr auto stop_gradient(H const& x, detail::line_of<function::stop_gradient, H> const& where = {}) {
+  return elementwise_at(fn<function::stop_gradient>{}, where, x);
 }
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
-constexpr auto maximum(A const& a, B const& b, line const& where = {}) {
-  return elementwise(fn<function::maximum>{}, where, a, b);
+constexpr auto maximum(A const& a, B const& b, detail::line_of<function::maximum, A, B> const& where = {}) {
+  return elementwise_at(fn<function::maximum>{}, where, a, b);
 }
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
-constexpr auto minimum(A const& a, B const& b, line const& where = {}) {
-  return elementwise(fn<function::minimum>{}, where, a, b);
+constexpr auto minimum(A const& a, B const& b, detail::line_of<function::minimum, A, B> const& where = {}) {
+  return elementwise_at(fn<function::minimum>{}, where, a, b);
 }
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
-constexpr auto power(A const& a, B const& b, line const& where = {}) {
-  return elementwise(fn<function::power>{}, where, a, b);
+constexpr auto power(A const& a, B const& b, detail::line_of<function::power, A, B> const& where = {}) {
+  return elementwise_at(fn<function::power>{}, where, a, b);
 }
 /// power by the name that C++ has for it.
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
-constexpr auto pow(A const& a, B const& b, line const& where = {}) {
-  return elementwise(fn<function::power>{}, where, a, b);
+constexpr auto pow(A const& a, B const& b, detail::line_of<function::power, A, B> const& where = {}) {
+  return elementwise_at(fn<function::power>{}, where, a, b);
 }
 
 /// `yes` where `condition` holds, `no` elsewhere; a value that is not chosen has no effect, not even a NaN.

@@ -129,26 +129,72 @@ struct reduced_dims<H, dims<>> {
   using type = dims<>;
 };
 
-/// Records what `make` returns for the dims of the list, or for all; a wrong dim is one error sentence, and nothing is
-/// recorded.
-template <literal Operation, handle H, class... D>
-constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto make) {
-  if constexpr (!(dim_type<D> && ...))
-    static_assert(is_valid<wrong<joined_words<"T10 ", Operation,
-                                              ": a reduction takes a tensor and its dims, as sum(x, a, b), "
-                                              "without to; of two tensors there are maximum and minimum">,
-                                 H, D...>>);
+/// What is wrong with a call of the reduction `Call`, of which the dims are in a list.
+template <class Call, handle H, class... D>
+consteval auto reduction_finding(dims<D...>) {
+  if constexpr (!Call::template takes<H>) return refusal<Call::other_type, H>{};
+  else if constexpr (!(dim_type<D> && ...))
+    return refusal<joined_words<"T10 ", Call::name,
+                                ": a reduction takes a tensor and its dims, as sum(x, a, b), without to; of two "
+                                "tensors there are maximum and minimum">,
+                   H, D...>{};
   else if constexpr (!(has_dim<H, D> && ...))
-    static_assert(is_valid<wrong<joined_words<"T01 ", Operation, ": the operand lacks a dim">, H, D...>>);
-  if constexpr ((reducible_along<H, D> && ...)) {
+    return refusal<joined_words<"T01 ", Call::name, ": the operand lacks a dim">, H, D...>{};
+  else return no_error{};
+}
+/// The line of a call of a reduction, unless something is wrong with it.
+template <class Call, class H, class... D>
+using reduction_line = checked_line<decltype(reduction_finding<Call, H>(given_dims<D...>{}))>;
+
+struct sum_call {
+  static constexpr literal name = "sum";
+  static constexpr literal other_type = "T04 sum of bools: cast the operand, or take any or all";
+  template <class H>
+  static constexpr bool takes = !of_bool<H>;
+};
+struct mean_call {
+  static constexpr literal name = "mean";
+  static constexpr literal other_type = "T04 mean takes a tensor of floats: cast the operand";
+  template <class H>
+  static constexpr bool takes = of_float<H>;
+};
+struct max_call {
+  static constexpr literal name = "max";
+  static constexpr literal other_type = "T04 max of bools: take any";
+  template <class H>
+  static constexpr bool takes = !of_bool<H>;
+};
+struct min_call {
+  static constexpr literal name = "min";
+  static constexpr literal other_type = "T04 min of bools: take all";
+  template <class H>
+  static constexpr bool takes = !of_bool<H>;
+};
+struct any_call {
+  static constexpr literal name = "any";
+  static constexpr literal other_type = "T04 any takes a tensor of bools: compare first";
+  template <class H>
+  static constexpr bool takes = of_bool<H>;
+};
+struct all_call {
+  static constexpr literal name = "all";
+  static constexpr literal other_type = "T04 all takes a tensor of bools: compare first";
+  template <class H>
+  static constexpr bool takes = of_bool<H>;
+};
+
+/// Records what `make` returns for the dims of the list, or for all; of a call that was refused nothing is recorded.
+template <class Call, handle H, class... D>
+constexpr auto record_reduce(H const& x, dims<D...> list, line const& where, auto make) {
+  if constexpr (nothing_found<decltype(reduction_finding<Call, H>(list))>) {
     recording r(x.owner, where);
     shape const along = sizeof...(D) == 0 ? r.b.m.values[x.id].dims : shape_of(r.b, dims<D...>{});
     value_id const v = along.count == 0 ? x.id : make(r.b, along);
     return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(r.b, v);
   } else if constexpr ((dim_type<D> && ...)) {
-    return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(*x.owner, x.id);
+    return given_up<H::type, typename reduced_dims<H, dims<D...>>::type>(x);
   } else {
-    return wrap<H::type, dims<>>(*x.owner, x.id);
+    return given_up<H::type, dims<>>(x);
   }
 }
 
@@ -168,21 +214,19 @@ constexpr auto reducing(value_id x) {
 /// errors  T01 `x` lacks a dim; T04 `x` is bool
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
-constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (of_bool<H>)
-    static_assert(is_valid<detail::wrong<"T04 sum of bools: cast the operand, or take any or all", H>>);
-  return detail::record_reduce<"sum">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reducing<reduction::sum>(x.id));
+constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {},
+                   detail::reduction_line<detail::sum_call, H, A, B, C, D> const& where = {}) {
+  return detail::record_reduce<detail::sum_call>(x, detail::given_dims<A, B, C, D>{}, where,
+                                                 detail::reducing<reduction::sum>(x.id));
 }
 
 /// The mean along dims: the sum divided by the number of elements; otherwise like `sum`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
-constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (!of_float<H>)
-    static_assert(is_valid<detail::wrong<"T04 mean takes a tensor of floats: cast the operand", H>>);
-  return detail::record_reduce<"mean">(x, detail::given_dims<A, B, C, D>{}, where,
-                                       [&](builder& b, shape const& s) { return mean(b, x.id, s); });
+constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {},
+                    detail::reduction_line<detail::mean_call, H, A, B, C, D> const& where = {}) {
+  return detail::record_reduce<detail::mean_call>(x, detail::given_dims<A, B, C, D>{}, where,
+                                                  [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
 
 /// The maximum along dims, named as for `sum`; nan if any element is nan. The elementwise maximum of two tensors is
@@ -191,55 +235,55 @@ constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& wher
 /// grad    the cotangent, divided among all elements that equal the result
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
-constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 max of bools: take any", H>>);
-  return detail::record_reduce<"max">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reducing<reduction::max>(x.id));
+constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {},
+                   detail::reduction_line<detail::max_call, H, A, B, C, D> const& where = {}) {
+  return detail::record_reduce<detail::max_call>(x, detail::given_dims<A, B, C, D>{}, where,
+                                                 detail::reducing<reduction::max>(x.id));
 }
 
 /// Rejects the greater of a number and a tensor under the name of a reduction.
 template <number_like A, handle H>
-constexpr auto max(A const&, H const& x) {
-  static_assert(
-      is_valid<detail::wrong<"T10 max is a reduction, max(x, vocab); of two operands there is maximum(a, b)", A, H>>);
-  return x;
+constexpr auto max(A const&, H const& x,
+                   checked_line<detail::refusal<"T10 max is a reduction, max(x, vocab); of two operands there "
+                                                "is maximum(a, b)",
+                                                A, H>> const& = {}) {
+  return detail::given_up(x);
 }
 
 /// The minimum along dims; otherwise like `max`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
-constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 min of bools: take all", H>>);
-  return detail::record_reduce<"min">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reducing<reduction::min>(x.id));
+constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {},
+                   detail::reduction_line<detail::min_call, H, A, B, C, D> const& where = {}) {
+  return detail::record_reduce<detail::min_call>(x, detail::given_dims<A, B, C, D>{}, where,
+                                                 detail::reducing<reduction::min>(x.id));
 }
 
 /// Rejects the lesser of a number and a tensor under the name of a reduction.
 template <number_like A, handle H>
-constexpr auto min(A const&, H const& x) {
-  static_assert(
-      is_valid<detail::wrong<"T10 min is a reduction, min(x, vocab); of two operands there is minimum(a, b)", A, H>>);
-  return x;
+constexpr auto min(A const&, H const& x,
+                   checked_line<detail::refusal<"T10 min is a reduction, min(x, vocab); of two operands there "
+                                                "is minimum(a, b)",
+                                                A, H>> const& = {}) {
+  return detail::given_up(x);
 }
 
 /// Whether any element along dims is true.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
-constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (!of_bool<H>)
-    static_assert(is_valid<detail::wrong<"T04 any takes a tensor of bools: compare first", H>>);
-  return detail::record_reduce<"any">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reducing<reduction::max>(x.id));
+constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {},
+                   detail::reduction_line<detail::any_call, H, A, B, C, D> const& where = {}) {
+  return detail::record_reduce<detail::any_call>(x, detail::given_dims<A, B, C, D>{}, where,
+                                                 detail::reducing<reduction::max>(x.id));
 }
 
 /// Whether all elements along dims are true.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
-constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (!of_bool<H>)
-    static_assert(is_valid<detail::wrong<"T04 all takes a tensor of bools: compare first", H>>);
-  return detail::record_reduce<"all">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reducing<reduction::min>(x.id));
+constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {},
+                   detail::reduction_line<detail::all_call, H, A, B, C, D> const& where = {}) {
+  return detail::record_reduce<detail::all_call>(x, detail::given_dims<A, B, C, D>{}, where,
+                                                 detail::reducing<reduction::min>(x.id));
 }
 
 }  // namespace meshtensor

@@ -60,11 +60,50 @@ constexpr node_id add_counted_loop(builder& b, dim_id dim, id_list<> carries, fr
   return n;
 }
 
+/// What is wrong with a loop of these carries, as far as the types tell.
+template <class S, class Condition, class Body, class... H>
+consteval auto while_finding() {
+  if constexpr (!(handle<H> && ...))
+    return refusal<
+        "T10 the carries of while_loop are tensors, each an argument of its own, as full(s, 0, mt::i32) is for "
+        "the number 0",
+        H...>{};
+  else if constexpr (!takes<Condition, S, H...> || !takes<Body, S, H...>)
+    return refusal<
+        "T11 the condition and the body of while_loop take the scope, then each carry as an argument of its "
+        "own",
+        H...>{};
+  else {
+    using Go = std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, H const&...>>;
+    if constexpr (std::is_same_v<Go, no_bool>) return no_error{};  // the comparison of numbers is refused already
+    else if constexpr (std::is_same_v<Go, bool>)
+      return refusal<
+          "T10 while_loop: the condition is a bool of C++, which is known before the program runs: return one "
+          "of tensors, as sum(x) > 0 is",
+          Go>{};
+    else if constexpr (!handle<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};
+    else if constexpr (!of_bool<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};
+    else return no_error{};
+  }
+}
+/// Whether such a loop is recorded: nothing was refused, in the condition either.
+template <class S, class Condition, class Body, class... H>
+consteval bool is_recorded() {
+  if constexpr (nothing_found<decltype(while_finding<S, Condition, Body, H...>())>)
+    return handle<std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, H const&...>>>;
+  else return false;
+}
+/// A handle in the place of a carry that was refused.
+template <class H>
+constexpr auto carry_in_place_of(builder& b, H const& given) {
+  if constexpr (handle<H>) return given;
+  else return tensor<dtype::i32>(&b, value_id{});
+}
+
 /// 1 if a condition holds, else 0.
 template <class S, class Condition, class... H>
 constexpr value_id holds(S const& s, builder& b, Condition const& condition, H const&... carries) {
   auto const go = condition(s, carries...);
-  static_assert(of_bool<std::remove_cvref_t<decltype(go)>>, "meshtensor T02: while_loop: the condition is not a bool");
   b.expect(b.m.values[go.id].dims.count == 0, "T03 while_loop: the condition has dims: reduce it with any or all");
   return cast(b, b.use(go.id), dtype::i64);
 }
@@ -180,28 +219,17 @@ constexpr auto record_while_loop(S const& s, builder& b, at_most const& most, Co
 /// grad    a loop backwards over as many iterations; what it needs is saved in memory for all that `at_most` allows
 /// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S10 the
 ///         limit is less than 1, or not known when the executable is made
-template <scope S, class Condition, class Body, handle... H>
-constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
-                          H const&... start) {
+template <scope S, class Condition, class Body, class... H>
+constexpr auto while_loop(S const& s,
+                          at<at_most, decltype(detail::while_finding<S, Condition, Body, H...>())> const& most,
+                          Condition const& condition, Body const& body, H const&... start) {
   builder& b = s.recorder();
-  if constexpr (!detail::takes<Condition, S, H...> || !detail::takes<Body, S, H...>) {
-    static_assert(is_valid<detail::wrong<"T11 the condition and the body of while_loop take the scope, then each carry "
-                                         "as an argument of its own",
-                                         H...>>);
-    return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
+  if constexpr (detail::is_recorded<S, Condition, Body, H...>()) {
+    return detail::record_while_loop(s, b, most.operand, condition, body, start...);
   } else {
-    return detail::record_while_loop(s, b, most, condition, body, start...);
+    b.give_up();
+    return std::tuple{tensor<dtype::i64>(&b, value_id{}), detail::carry_in_place_of(b, start)...};
   }
-}
-
-/// Refuses carries that are no tensors, such as `0`, or that are a tuple, as those of `repeat`.
-template <scope S, class Condition, class Body, class... A>
-requires(sizeof...(A) != 0 && !(handle<A> && ...))
-constexpr auto while_loop(S const& s, at_most const&, Condition const&, Body const&, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 the carries of while_loop are tensors, each an argument of its own, as "
-                                       "full(s, 0, mt::i32) is for the number 0",
-                                       A...>>);
-  return std::tuple{tensor<dtype::i64>(&s.recorder(), value_id{})};
 }
 
 /// Refuses a loop without a limit.

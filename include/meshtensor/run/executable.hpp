@@ -149,12 +149,25 @@ class executable_of {
   /// as a translation between the steps of a training.
   void exclude_from_step_count() { session_->exclude_from_step_count(); }
 
+  /// What is wrong with the name of an output.
+  template <name Label>
+  using output_finding = decltype(detail::error_of<detail::port_finding<stages, entry, primitive::output, Label>>());
+
   /// An output of the last step: a number where it has no dims, else a step_output.
   template <name Label>
-  auto get() const {
-    constexpr value v = output_value<Label>();
-    if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
-    else return step_output<executable_of, Label>(*this);
+  auto get(checked_line<output_finding<Label>> const& = {}) const {
+    return found<Label>();
+  }
+  /// `get` of an output whose name was checked.
+  template <name Label>
+  auto found() const {
+    if constexpr (!nothing_found<output_finding<Label>>) {
+      return no_output{};
+    } else {
+      constexpr value v = output_value<Label>();
+      if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
+      else return step_output<executable_of, Label>(*this);
+    }
   }
   /// This process's part of an output; see step_output.
   template <name Label>

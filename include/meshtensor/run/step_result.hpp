@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "meshtensor/base/name.hpp"
+#include "meshtensor/tensor/call.hpp"
 
 namespace meshtensor {
 
@@ -34,14 +35,23 @@ class step_output {
   Executable const* e_;
 };
 
+/// Stands for an output that the program does not have: nothing is said of its use.
+struct no_output {
+  template <class T>
+  operator T() const;  // NOLINT: never called, for the program does not compile
+  no_output local() const;
+  no_output view() const;
+  no_output gather() const;
+};
+
 /// The results of a step: `result.get<"loss">()` is a number where the output has no dims, else a step_output.
 template <class Executable>
 class step_result {
  public:
   explicit step_result(Executable const& e) : e_(&e) {}
   template <name Label>
-  auto get() const {
-    return e_->template get<Label>();
+  auto get(checked_line<typename Executable::template output_finding<Label>> const& = {}) const {
+    return e_->template found<Label>();
   }
 
  private:

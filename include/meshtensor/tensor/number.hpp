@@ -10,12 +10,18 @@
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/base/number_value.hpp"
+#include "meshtensor/tensor/call.hpp"
 #include "meshtensor/tensor/dim.hpp"
 #include "meshtensor/tensor/ids.hpp"
 
 namespace meshtensor {
 
 struct builder;
+
+/// What a refused comparison returns, so that nothing is said of its use.
+struct no_bool {
+  constexpr operator bool() const { return false; }  // NOLINT: as a bool in C++
+};
 
 /// A weakly typed scalar. Evaluated in f64 at start-up or before a step, integers of 64 bits exactly; setting it never
 /// needs a rebuild.
@@ -48,17 +54,32 @@ struct number {
     n.push({item::row, function::copy, row, 0, nullptr});
     return n;
   }
-  // Comparisons of C++ are errors that name the replacement (tensor/wrong.hpp).
-  template <class B>
-  constexpr bool operator==(B const&) const;
-  template <class B>
-  constexpr bool operator<(B const&) const;
-  template <class B>
-  constexpr bool operator>(B const&) const;
-  template <class B>
-  constexpr bool operator<=(B const&) const;
-  template <class B>
-  constexpr bool operator>=(B const&) const;
+  // Comparisons of C++ are errors that name the replacement.
+  template <class B, class Reason = typename detail::refusal_of<detail::no_number_is_known, number, B>::type>
+  MESHTENSOR_REFUSES constexpr bool operator==(B const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
+  template <class B, class Reason = typename detail::refusal_of<detail::no_number_is_known, number, B>::type>
+  MESHTENSOR_REFUSES constexpr no_bool operator<(B const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
+  template <class B, class Reason = typename detail::refusal_of<detail::no_number_is_known, number, B>::type>
+  MESHTENSOR_REFUSES constexpr no_bool operator>(B const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
+  template <class B, class Reason = typename detail::refusal_of<detail::no_number_is_known, number, B>::type>
+  MESHTENSOR_REFUSES constexpr no_bool operator<=(B const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
+  template <class B, class Reason = typename detail::refusal_of<detail::no_number_is_known, number, B>::type>
+  MESHTENSOR_REFUSES constexpr no_bool operator>=(B const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
 };
 
 /// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.

@@ -2,39 +2,15 @@
 // Tensor handles: a value of a graph, with its dtype and dims in the type.
 #pragma once
 
-#include <cstdint>
-#include <source_location>
-
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/function.hpp"
+#include "meshtensor/tensor/call.hpp"
 #include "meshtensor/tensor/number.hpp"
 #include "meshtensor/tensor/shape.hpp"
 
 namespace meshtensor {
 
 struct builder;
-
-/// A line of the user's program.
-struct line {
-  char const* file;
-  std::uint32_t number;
-  constexpr line(std::source_location const& l = std::source_location::current())  // NOLINT: a conversion
-      : file(l.file_name()), number(l.line()) {}
-  static constexpr line unknown() {
-    line l{std::source_location()};
-    l.number = 0;
-    return l;
-  }
-};
-
-/// An operand and the line of its use: operators take this, so that every node knows its line.
-template <class T>
-struct at {
-  T operand;
-  line where;
-  constexpr at(T const& t, std::source_location const& l = std::source_location::current())  // NOLINT: a conversion
-      : operand(t), where(l) {}
-};
 
 template <class T>
 concept handle = requires { typename T::is_handle; };
@@ -45,37 +21,49 @@ concept operand_like = handle<T> || number_like<T>;
 template <function F>
 struct fn {};
 
+namespace detail {
+/// The error of a scalar function that does not take these operands, as `type` (op/elementwise.hpp).
+template <function F, class... H>
+struct function_finding;
+}  // namespace detail
+
 /// The operators of a handle. Operands broadcast by name; a number takes the handle's dtype. Argument-dependent lookup
 /// finds them only for handles, so they do not clash with other operators in a user's namespace.
 template <class Self>
 struct arithmetic {
+ private:
+  /// The handle among the operands of a function, with its line and what is wrong with them.
+  template <function F, class... H>
+  using operand_of = at<Self, typename detail::function_finding<F, H...>::type>;
+
+ public:
   template <operand_like B>
-  friend constexpr auto operator+(at<Self> a, B const& b) {
-    return elementwise(fn<function::add>{}, a.where, a.operand, b);
+  friend constexpr auto operator+(operand_of<function::add, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::add>{}, a.where, a.operand, b);
   }
   template <operand_like B>
-  friend constexpr auto operator-(at<Self> a, B const& b) {
-    return elementwise(fn<function::subtract>{}, a.where, a.operand, b);
+  friend constexpr auto operator-(operand_of<function::subtract, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::subtract>{}, a.where, a.operand, b);
   }
   template <operand_like B>
-  friend constexpr auto operator*(at<Self> a, B const& b) {
-    return elementwise(fn<function::multiply>{}, a.where, a.operand, b);
+  friend constexpr auto operator*(operand_of<function::multiply, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::multiply>{}, a.where, a.operand, b);
   }
   template <operand_like B>
-  friend constexpr auto operator/(at<Self> a, B const& b) {
-    return elementwise(fn<function::divide>{}, a.where, a.operand, b);
+  friend constexpr auto operator/(operand_of<function::divide, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::divide>{}, a.where, a.operand, b);
   }
   template <operand_like B>
-  friend constexpr auto operator%(at<Self> a, B const& b) {
-    return elementwise(fn<function::modulo>{}, a.where, a.operand, b);
+  friend constexpr auto operator%(operand_of<function::modulo, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::modulo>{}, a.where, a.operand, b);
   }
   template <number_like B>
-  friend constexpr auto operator==(at<Self> a, B const& b) {
-    return elementwise(fn<function::equal>{}, a.where, a.operand, b);
+  friend constexpr auto operator==(operand_of<function::equal, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::equal>{}, a.where, a.operand, b);
   }
   template <number_like B>
-  friend constexpr auto operator!=(at<Self> a, B const& b) {
-    return elementwise(fn<function::not_equal>{}, a.where, a.operand, b);
+  friend constexpr auto operator!=(operand_of<function::not_equal, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::not_equal>{}, a.where, a.operand, b);
   }
   // Two handles without the conversion to `at`, which would make x == y ambiguous with y == x. The node gets the line
   // of the node before it.
@@ -88,46 +76,49 @@ struct arithmetic {
     return elementwise(fn<function::not_equal>{}, line::unknown(), a, b);
   }
   template <operand_like B>
-  friend constexpr auto operator<(at<Self> a, B const& b) {
-    return elementwise(fn<function::less>{}, a.where, a.operand, b);
+  friend constexpr auto operator<(operand_of<function::less, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::less>{}, a.where, a.operand, b);
   }
   template <operand_like B>
-  friend constexpr auto operator<=(at<Self> a, B const& b) {
-    return elementwise(fn<function::less_equal>{}, a.where, a.operand, b);
+  friend constexpr auto operator<=(operand_of<function::less_equal, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::less_equal>{}, a.where, a.operand, b);
   }
   template <operand_like B>
-  friend constexpr auto operator>(at<Self> a, B const& b) {
-    return elementwise(fn<function::less>{}, a.where, b, a.operand);
+  friend constexpr auto operator>(operand_of<function::less, B, Self> a, B const& b) {
+    return elementwise_at(fn<function::less>{}, a.where, b, a.operand);
   }
   template <operand_like B>
-  friend constexpr auto operator>=(at<Self> a, B const& b) {
-    return elementwise(fn<function::less_equal>{}, a.where, b, a.operand);
+  friend constexpr auto operator>=(operand_of<function::less_equal, B, Self> a, B const& b) {
+    return elementwise_at(fn<function::less_equal>{}, a.where, b, a.operand);
   }
   template <handle B>
-  friend constexpr auto operator&&(at<Self> a, B const& b) {
-    return elementwise(fn<function::logical_and>{}, a.where, a.operand, b);
+  friend constexpr auto operator&&(operand_of<function::logical_and, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::logical_and>{}, a.where, a.operand, b);
   }
   template <handle B>
-  friend constexpr auto operator||(at<Self> a, B const& b) {
-    return elementwise(fn<function::logical_or>{}, a.where, a.operand, b);
+  friend constexpr auto operator||(operand_of<function::logical_or, Self, B> a, B const& b) {
+    return elementwise_at(fn<function::logical_or>{}, a.where, a.operand, b);
   }
   template <number_like A>
-  friend constexpr auto operator+(A const& a, at<Self> b) {
-    return elementwise(fn<function::add>{}, b.where, a, b.operand);
+  friend constexpr auto operator+(A const& a, operand_of<function::add, A, Self> b) {
+    return elementwise_at(fn<function::add>{}, b.where, a, b.operand);
   }
   template <number_like A>
-  friend constexpr auto operator-(A const& a, at<Self> b) {
-    return elementwise(fn<function::subtract>{}, b.where, a, b.operand);
+  friend constexpr auto operator-(A const& a, operand_of<function::subtract, A, Self> b) {
+    return elementwise_at(fn<function::subtract>{}, b.where, a, b.operand);
   }
   template <number_like A>
-  friend constexpr auto operator*(A const& a, at<Self> b) {
-    return elementwise(fn<function::multiply>{}, b.where, a, b.operand);
+  friend constexpr auto operator*(A const& a, operand_of<function::multiply, A, Self> b) {
+    return elementwise_at(fn<function::multiply>{}, b.where, a, b.operand);
   }
   template <number_like A>
-  friend constexpr auto operator/(A const& a, at<Self> b) {
-    return elementwise(fn<function::divide>{}, b.where, a, b.operand);
+  friend constexpr auto operator/(A const& a, operand_of<function::divide, A, Self> b) {
+    return elementwise_at(fn<function::divide>{}, b.where, a, b.operand);
   }
-  friend constexpr auto operator-(at<Self> a) { return elementwise(fn<function::negate>{}, a.where, a.operand); }
+  template <std::same_as<Self> H = Self>  // in a template, for the handle is not complete here
+  friend constexpr auto operator-(operand_of<function::negate, H> a) {
+    return elementwise_at(fn<function::negate>{}, a.where, a.operand);
+  }
   // Without the conversion to `at`: `!` would be ambiguous with the conversion to bool (unlike_arrays).
   friend constexpr auto operator!(Self const& a) {
     return elementwise(fn<function::logical_not>{}, line::unknown(), a);
@@ -138,96 +129,225 @@ struct arithmetic {
 struct no_iterator {
   constexpr bool operator!=(no_iterator const&) const { return false; }
   constexpr no_iterator& operator++() { return *this; }
-  constexpr no_iterator operator*() const { return {}; }
+  constexpr detail::no_result operator*() const { return {}; }
 };
 
-/// Members that tensors of other libraries have: each is an error that names the replacement (tensor/wrong.hpp).
+namespace detail {
+template <class B, bool IsBool = std::is_same_v<B, bool>>
+struct value_refusal : refusal_of<is_no_number, B> {};
+template <class B>
+struct value_refusal<B, true> : refusal_of<is_not_known, B> {};
+}  // namespace detail
+
+/// Members that tensors of other libraries have: each is an error that names the replacement.
 struct unlike_arrays {
-  template <class B>
+  template <class B, class Reason = typename detail::value_refusal<B>::type>
   requires std::is_arithmetic_v<B>
-  explicit constexpr operator B() const;  // in `if (sum(x) > 0)` and `float(sum(x))`
-  template <class... A>
-  constexpr auto view(A const&...) const;
-  template <class A, std::size_t N>
-  constexpr auto view(A const (&)[N]) const;
-  template <class... A>
-  constexpr auto reshape(A const&...) const;
-  template <class A, std::size_t N>
-  constexpr auto reshape(A const (&)[N]) const;
-  template <class... A>
-  constexpr auto to(A const&...) const;
-  template <class... A>
-  constexpr auto astype(A const&...) const;
-  template <class... A>
-  constexpr auto flatten(A const&...) const;
-  template <class... A>
-  constexpr auto squeeze(A const&...) const;
-  template <class... A>
-  constexpr auto unsqueeze(A const&...) const;
-  template <class... A>
-  constexpr auto permute(A const&...) const;
-  template <class... A>
-  constexpr auto transpose(A const&...) const;
-  template <class... A>
-  constexpr auto t(A const&...) const;
-  template <class... A>
-  constexpr auto size(A const&...) const;
-  template <class... A>
-  constexpr auto shape(A const&...) const;
-  template <class... A>
-  constexpr auto numel(A const&...) const;
-  template <class... A>
-  constexpr auto sum(A const&...) const;
-  template <class... A>
-  constexpr auto mean(A const&...) const;
-  template <class... A>
-  constexpr auto max(A const&...) const;
-  template <class... A>
-  constexpr auto min(A const&...) const;
-  template <class... A>
-  constexpr auto softmax(A const&...) const;
-  template <class... A>
-  constexpr auto relu(A const&...) const;
-  template <class... A>
-  constexpr auto tanh(A const&...) const;
-  template <class... A>
-  constexpr auto exp(A const&...) const;
-  template <class... A>
-  constexpr auto matmul(A const&...) const;
-  template <class... A>
-  constexpr auto argmax(A const&...) const;
-  template <class... A>
-  constexpr auto item(A const&...) const;
-  template <class... A>
-  constexpr auto numpy(A const&...) const;
-  template <class... A>
-  constexpr auto data(A const&...) const;
-  template <class... A>
-  constexpr auto tolist(A const&...) const;
-  template <class... A>
-  constexpr auto cpu(A const&...) const;
-  template <class... A>
-  constexpr auto backward(A const&...) const;
-  template <class... A>
-  constexpr auto grad(A const&...) const;
-  template <class... A>
-  constexpr auto requires_grad_(A const&...) const;
-  template <class... A>
-  constexpr auto detach(A const&...) const;
-  template <class A = unlike_arrays>
-  constexpr no_iterator begin() const;
-  template <class A = unlike_arrays>
-  constexpr no_iterator end() const;
-  template <class A>
-  constexpr auto operator[](A const&) const;
-  template <class A>
-  constexpr auto operator+=(A const&) const;
-  template <class A>
-  constexpr auto operator-=(A const&) const;
-  template <class A>
-  constexpr auto operator*=(A const&) const;
-  template <class A>
-  constexpr auto operator/=(A const&) const;
+  MESHTENSOR_REFUSES explicit constexpr operator B() const {  // in `if (sum(x) > 0)` and `float(sum(x))`
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_shape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto view(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A, std::size_t N, class Reason = typename detail::refusal_of<detail::has_no_shape, A>::type>
+  MESHTENSOR_REFUSES constexpr auto view(A const (&)[N]) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_shape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto reshape(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A, std::size_t N, class Reason = typename detail::refusal_of<detail::has_no_shape, A>::type>
+  MESHTENSOR_REFUSES constexpr auto reshape(A const (&)[N]) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_shape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto flatten(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_shape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto squeeze(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_shape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto unsqueeze(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::is_cast, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto to(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::is_cast, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto astype(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::needs_no_transpose, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto permute(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::needs_no_transpose, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto transpose(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::needs_no_transpose, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto t(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_extents, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto size(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_extents, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto shape(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_extents, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto numel(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto sum(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto mean(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto max(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto min(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto softmax(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto relu(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto tanh(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto exp(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto matmul(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_functions, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto argmax(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_value, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto item(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_value, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto numpy(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_value, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto data(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_value, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto tolist(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_value, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto cpu(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_tape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto backward(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_tape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto grad(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_tape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto requires_grad_(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class... A, class Reason = typename detail::refusal_of<detail::has_no_tape, A...>::type>
+  MESHTENSOR_REFUSES constexpr auto detach(A const&...) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A = detail::no_argument, class Reason = typename detail::refusal_of<detail::has_no_rows, A>::type>
+  MESHTENSOR_REFUSES constexpr no_iterator begin() const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return {};
+  }
+  constexpr no_iterator end() const { return {}; }
+  template <class A, class Reason = typename detail::refusal_of<detail::is_not_indexed, A>::type>
+  MESHTENSOR_REFUSES constexpr auto operator[](A const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A, class Reason = typename detail::refusal_of<detail::is_not_changed, A>::type>
+  MESHTENSOR_REFUSES constexpr auto operator+=(A const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A, class Reason = typename detail::refusal_of<detail::is_not_changed, A>::type>
+  MESHTENSOR_REFUSES constexpr auto operator-=(A const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A, class Reason = typename detail::refusal_of<detail::is_not_changed, A>::type>
+  MESHTENSOR_REFUSES constexpr auto operator*=(A const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
+  template <class A, class Reason = typename detail::refusal_of<detail::is_not_changed, A>::type>
+  MESHTENSOR_REFUSES constexpr auto operator/=(A const&) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return 0;
+  }
 };
 
 /// The dims of a handle whose dims are known only while tracing.

@@ -77,6 +77,22 @@ constexpr shape shape_of(builder& b, dims<D...>) {
 template <class... D>
 using dims_list = dims<std::remove_cvref_t<D>...>;
 
+/// Goes on after an error that the compiler has said at the call, with a handle of the program: what follows from it is
+/// not said.
+template <dtype T, class List, class... H>
+constexpr handle_t<T, List> given_up(H const&... operands) {
+  auto const first = first_handle(operands...);
+  first.owner->give_up();
+  return {first.owner, first.id};
+}
+/// The same, as the first operand.
+template <class... H>
+constexpr auto given_up(H const&... operands) {
+  auto const first = first_handle(operands...);
+  first.owner->give_up();
+  return first;
+}
+
 template <dtype T, class List>
 constexpr handle_t<T, List> wrap(builder& b, value_id value) {
   return {&b, value};
@@ -88,6 +104,14 @@ constexpr dtype type_of_operand() {
   if constexpr (handle<H>) return H::type;
   else return Others;
 }
+/// The error of a result that has more dims than a tensor may have, if it has.
+template <bool HasTooMany>
+inline constexpr type_finding too_many_dims = [] {
+  diagnostic d{};
+  if (HasTooMany) d << "T07 a tensor has more than 8 dims: merge some, or sum over them before";
+  return type_finding{d};
+}();
+
 /// Runs an operation's `infer` on the types of its operands and of the dims among its attributes. A dim is its index in
 /// `all`, the list of all these dims.
 template <class Rule, class AttributeDims, class... H>
@@ -103,12 +127,11 @@ struct typed_inference {
     Rule::infer(i);
     return i;
   }();
-  static constexpr bool fails = made.fault != nullptr;
+  static constexpr bool fails = made.fault != nullptr || !made.dims.fits();
   static constexpr dtype type = made.type;
-  static constexpr type_finding finding = fault_of_types<made, AttributeDims, H...>();
-  static constexpr shape dims = fails || !made.dims.fits() ? shape{} : made.dims;
-  static_assert(fails || made.dims.fits(),
-                "meshtensor T07: a tensor has more than 8 dims: merge some, or sum over them before");
+  static constexpr type_finding finding =
+      made.fault != nullptr ? fault_of_types<made, AttributeDims, H...>() : too_many_dims<fails>;
+  static constexpr shape dims = fails ? shape{} : made.dims;
   using dim_list = typename selected<dims, all, std::make_integer_sequence<int, dims.count>>::type;
 };
 /// The same where only the trace knows the operands' dims: the types give the dtype alone.
