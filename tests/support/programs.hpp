@@ -68,6 +68,9 @@ struct discrete {
   }
 };
 
+/// The rule of an einsum that is not a program's own: it may sum dims that one operand alone has.
+constexpr mt::shape last_of(mt::shape const&, mt::shape const&, mt::shape const& result) { return result; }
+
 /// One to four operands: outer and batched products, dims of one operand only.
 struct contractions {
   constexpr void operator()(mt::scope auto s) const {
@@ -75,7 +78,7 @@ struct contractions {
     auto w = s.input("w", s.real(), model, inner);
     auto v = s.input("v", s.real(), inner);
     auto h = einsum(x, w, to(batch, inner));
-    auto outer = einsum(v, x, to(inner, model));
+    auto outer = mt::detail::einsum_by<last_of, mt::dims<inner_dim, model_dim>>(v, x);  // sums batch, of x alone
     auto scaled = einsum(x, w, v, to(inner, batch));
     auto all = einsum(x, w, v, x, to());
     auto batched = einsum(h, outer, w, to(batch, model));

@@ -148,6 +148,30 @@ namespace detail {
 template <class D, class... H>
 concept dim_of_any = (has_dim<H, D> || ...);
 
+/// The dims that one operand alone has, and the result has not.
+struct lone_dims_rule {
+  template <class... Operands>
+  constexpr shape operator()(shape const& result, Operands const&... operands) const {
+    shape lone{};
+    auto const look = [&](shape const& own) {
+      for (int i = 0; i < own.count; ++i) {
+        bool const is_lone = (static_cast<int>(operands.has(own.at[i])) + ...) == 1 && !result.has(own.at[i]);
+        if (is_lone && lone.count < shape::capacity) lone.add(own.at[i]);
+      }
+    };
+    (look(operands), ...);
+    return lone;
+  }
+};
+inline constexpr literal sums_lone_dims =
+    "T01 einsum: one operand alone has a dim that the result lacks, so einsum would sum it: name it in to, or write "
+    "sum where that is meant";
+template <class... H, class... D>
+consteval auto lone_dims_finding(dims<D...>) {
+  if constexpr (sizeof...(D) == 0) return no_error{};
+  else return refusal<sums_lone_dims, H..., D...>{};
+}
+
 /// What is wrong with a product whose result has the dims of `to`, as far as the types tell.
 template <class... H, class... D>
 consteval auto einsum_finding(to_dims<D...>) {
@@ -157,7 +181,8 @@ consteval auto einsum_finding(to_dims<D...>) {
   else if constexpr (type == dtype::boolean) return refusal<"T04 arithmetic on bool: cast the operand", H...>{};
   else if constexpr (!(dim_of_any<D, H...> && ...))
     return refusal<"T01 einsum: no operand has a dim that the result names", H..., D...>{};
-  else return no_error{};
+  else if constexpr (sizeof...(H) == 1 || (is_any<typename H::dim_list> || ...)) return no_error{};
+  else return lone_dims_finding<H...>(ruled_t<lone_dims_rule{}, dims<D...>, typename H::dim_list...>{});
 }
 /// The line of a call of einsum, unless something is wrong with it.
 template <class To, class... H>
@@ -172,6 +197,11 @@ constexpr auto record_einsum(line const& where, to_dims<D...> to, H const&... op
     recording r(owner_of(operands...), where);
     value_id const inside[] = {operands.id...};
     shape const result = shape_of(r.b, dims<D...>{});
+    if constexpr (sizeof...(H) > 1 && (is_any<typename H::dim_list> || ...)) {
+      shape const lone = lone_dims_rule{}(result, r.b.m.values[operands.id].dims...);
+      diagnostic d{};
+      if (lone.count != 0) r.b.note(d << sums_lone_dims.at << " ('" << r.b.m.dim_name(lone.at[0]) << "')");
+    }
     return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, result));
   }
 }

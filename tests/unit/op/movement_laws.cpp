@@ -28,7 +28,7 @@ TEST_CASE("movement") {
   hold_for_one("broadcast", [](auto, auto x, auto, auto... more) { return broadcast(x, to(b, d, more..., a)); });
   hold_for_one("rename", [](auto, auto x, auto, auto...) { return rename(x, b, d); });
   hold("rename, so that two elements meet",
-       [](auto, auto x, auto y, auto... more) { return einsum(x, rename(y, b, d), to(a, b, d, more...)); });
+       [](auto, auto x, auto y, auto... more) { return einsum(x, rename(sum(y, c), b, d), to(a, b, d, more...)); });
   hold_for_one("merge", [](auto, auto x, auto, auto...) { return merge(x, to(a, b), ab); });
   hold_for_one("merge the other way", [](auto, auto x, auto, auto...) { return merge(x, to(b, a), ab); });
   hold("split", [](auto, auto x, auto y, auto...) { return split(x * y, c, to(c_1, c_2)); });
