@@ -2,6 +2,7 @@
 // Attention: each query position takes the mean of the values, weighted by how well their keys match its query.
 #pragma once
 
+#include <limits>
 #include <tuple>
 
 #include "meshtensor/op/einsum.hpp"
@@ -119,6 +120,17 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
   }
 }
 
+/// Attention and the logarithm of the sum of its weights. The composite gives the least finite number for a query that
+/// sees nothing, so that its gradient has finite operands; here that becomes the logarithm of 0.
+template <handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Visible>
+constexpr auto attend_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
+                                   line const& where, Visible const&... visible) {
+  meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
+  auto const [y, log_sum] = attend<false, true>(q, k, v, length, memory, head, where, visible...);
+  constexpr double least = meshtensor::detail::least_finite_like<Q>;
+  return std::tuple(y, select(log_sum < least / 2, -std::numeric_limits<double>::infinity(), log_sum));
+}
+
 template <bool Causal>
 struct attention_body {
   template <scope S, handle X, handle Y, handle... Visible>
@@ -200,19 +212,20 @@ constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, 
 
 /// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it,
 /// attention over separate sets of positions combines to attention over all: the mean of the results, weighted by the
-/// exponentials of their logarithms. If all positions are masked, the logarithm is the least finite number.
+/// exponentials of their logarithms. If all positions are masked, the result is 0 and the logarithm -inf, that of an
+/// empty sum, whose weight e^-inf is 0.
 ///
 /// dims    of the logarithm: those of q and k without `head` and `memory`
-/// grad    of both results
+/// grad    of both results; a query for which all positions are masked has a gradient of 0
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                       line const& where = {}) {
-  return detail::attend<false, true>(q, k, v, length, memory, head, where);
+  return detail::attend_with_log_sum(q, k, v, length, memory, head, where);
 }
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
 constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                       Visible const& visible, line const& where = {}) {
-  return detail::attend<false, true>(q, k, v, length, memory, head, where, visible);
+  return detail::attend_with_log_sum(q, k, v, length, memory, head, where, visible);
 }
 
 /// Multi-head self-attention: `attention(s / "attention", x, length, memory, d_model, heads, d_head)`, where `memory`

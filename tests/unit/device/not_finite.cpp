@@ -67,7 +67,8 @@ struct attends {
     auto [y, log_sum] = mt::nn::attention_with_log_sum(query, keys, values, Query, key, head, open);
     auto all = mt::nn::dot_product_attention(query, keys, values, Query, key, head);
     s.output("y", y), s.output("log_sum", log_sum), s.output("all", all);
-    auto [dq, dk, dv] = gradient(sum(y * y) + sum(all) * 0.5, query_input, held, values);
+    auto loss = sum(y * y) + sum(exp(log_sum)) * 0.001 + sum(all) * 0.5;
+    auto [dq, dk, dv] = gradient(loss, query_input, held, values);
     s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
   }
 };
