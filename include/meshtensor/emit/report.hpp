@@ -21,15 +21,15 @@ inline std::string computation_text(module const& m, binding const& numbers, mes
   run_counts const runs = run_counts_of(m, numbers);
   bool is_limit = false;
   for (int g = 0; g < m.region_count; ++g) is_limit = is_limit || (runs.of[g] != 0 && runs.at_most[g]);
-  std::string r = "\ncomputation: a processor does " + std::string(limit_text(is_limit)) +
-                  rounded(c.products + c.others) + "flop a step, " + rounded(c.products) + "flop of them in products\n";
+  std::string r = "\ncomputation: a processor does " + std::string(limit_text(is_limit)) + rounded(c.all()) +
+                  "flop a step, " + rounded(c.products) + "flop of them in products\n";
   if (!is_uneven) return r;
   double all = 0;
   for (std::int64_t rank = 0; rank < mesh.size(); ++rank) {
     computed const one = work_of(m, numbers, held_by{numbers, mesh, rank});
-    all += static_cast<double>(one.products + one.others);
+    all += static_cast<double>(one.all());
   }
-  double const mean = all / static_cast<double>(mesh.size()), most = static_cast<double>(c.products + c.others);
+  double const mean = all / static_cast<double>(mesh.size()), most = static_cast<double>(c.all());
   if (most > mean * 1.005)
     r += "that is the busiest one: it does " + ratio(most / mean) + " times the mean, for which the others wait\n";
   return r;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meshtensor/base/all_reduce.hpp"
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/job/planned_collective.hpp"
 
 namespace meshtensor {
@@ -52,7 +53,7 @@ class link_clock {
         throw error("R28",
                     {"the link of the mesh axis '", axis, "' carries no bytes: give it a rate, in bytes a second"});
       f.over.push_back(i);
-      f.takes = std::max(f.takes, static_cast<std::int64_t>(seconds_of(links_[i], c.call, c.with.count) * 1e9));
+      f.takes = std::max(f.takes, saturated_count(seconds_of(links_[i], c.call, c.with.count) * 1e9));
     }
     all_.push_back(std::move(f));
     return static_cast<int>(all_.size()) - 1;
@@ -61,15 +62,15 @@ class link_clock {
   std::int64_t start(int number, std::int64_t now) {
     collective_time& f = all_[static_cast<std::size_t>(number)];
     for (std::size_t i : f.over) now = std::max(now, busy_[i]);
-    f.done = now + f.takes;
+    f.done = saturated_sum(now, f.takes);
     for (std::size_t i : f.over) busy_[i] = f.done;
-    taken_ += f.takes;
+    taken_ = saturated_sum(taken_, f.takes);
     return f.done;
   }
   /// The end of the last start.
   std::int64_t done(int number) const { return all_[static_cast<std::size_t>(number)].done; }
   /// Counts collectives that take so long, and keep no link busy for those that come.
-  void take(std::int64_t time) { taken_ += time; }
+  void take(std::int64_t time) { taken_ = saturated_sum(taken_, time); }
   /// Of all collectives so far.
   std::int64_t taken() const { return taken_; }
 

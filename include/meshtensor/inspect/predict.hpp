@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/inspect/link_clock.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/engine/by_transport.hpp"
@@ -79,7 +80,7 @@ class step_clock {
   }
   void compute(double seconds) {
     computed_ += seconds;
-    now_ += static_cast<std::int64_t>(seconds * 1e9);
+    now_ = saturated_sum(now_, saturated_count(seconds * 1e9));
   }
   void touch(std::int64_t bytes) { compute(static_cast<double>(bytes) / best_.bytes); }
 
@@ -92,7 +93,7 @@ class step_clock {
     std::int64_t sum = flops_of(m_, p_.numbers, n);
     if (n.regions.count == 0 || sum != 0) return sum;
     for (int i = 0; i < m_.node_count; ++i)
-      if (m_.nodes[i].region == m_.region_of(n, 0)) sum += operations(m_.nodes[i]);
+      if (m_.nodes[i].region == m_.region_of(n, 0)) sum = saturated_sum(sum, operations(m_.nodes[i]));
     return sum;
   }
 
@@ -111,9 +112,10 @@ class step_clock {
     }
     iteration_ = before;
     std::int64_t const more = i.trips - run;
-    now_ += more * (now_ - now), waited_ += more * (waited_ - waited);
+    now_ = saturated_sum(now_, saturated_product(more, now_ - now));
+    waited_ = saturated_sum(waited_, saturated_product(more, waited_ - waited));
     computed_ += static_cast<double>(more) * (computed_ - computed);
-    links_.take(more * (links_.taken() - taken));
+    links_.take(saturated_product(more, links_.taken() - taken));
   }
   /// Returns the place of the next instruction.
   std::size_t run_at(std::size_t at) {

@@ -2,6 +2,7 @@
 // conv: a product of tensors over which windows move. Along a sharded dim, ranks exchange only what windows reach.
 #pragma once
 
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/base/window.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/detail/moved.hpp"
@@ -106,13 +107,13 @@ struct conv_rule {
           is_input = is_input || (r == inputs && m.windows[k].input == d);
         for (int k = 0; k < seen.count; ++k) is_seen = is_seen || seen.at[k] == d;
         if (is_input || is_seen) continue;
-        points *= extents.local(v, i);
+        points = saturated_product(points, extents.local(v, i));
         if (seen.count < shape::capacity) seen.add(d);
       }
     };
     add(m.result_value(n), result_role(which));
     for (int o = 0; o < 2; ++o) add(m.operand_value(n, o), operand_role(which, o));
-    return 2 * points;
+    return saturated_product(2, points);
   }
 
   // The gradient by one tensor is the convolution of the other two, for conv is linear in both operands.

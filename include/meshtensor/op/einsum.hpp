@@ -2,6 +2,7 @@
 // einsum: products, summed over the dims that the result lacks.
 #pragma once
 
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace meshtensor {
@@ -38,11 +39,11 @@ struct einsum_rule {
     for (int k = 0; k < n.operands.count; ++k) {
       value const& v = m.operand_value(n, k);
       for (int i = 0; i < v.dims.count; ++i) {
-        if (!seen[v.dims.at[i]]) points *= extents.local(v, i);
+        if (!seen[v.dims.at[i]]) points = saturated_product(points, extents.local(v, i));
         seen[v.dims.at[i]] = true;
       }
     }
-    return points * n.operands.count;
+    return saturated_product(points, n.operands.count);
   }
 
   /// Drops factors of one. (A sum of one term turns -0 into 0, so what is left stays an einsum.)

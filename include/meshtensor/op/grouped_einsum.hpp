@@ -2,6 +2,7 @@
 // grouped_einsum: an einsum in which an index chooses the matrix of each row.
 #pragma once
 
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/lookup.hpp"
 
@@ -58,11 +59,11 @@ struct grouped_einsum_rule {
     for (int k = 0; k < n.operands.count; ++k) {
       value const& v = m.operand_value(n, k);
       for (int i = 0; i < v.dims.count; ++i) {
-        if (!seen[v.dims.at[i]]) points *= extents.local(v, i);
+        if (!seen[v.dims.at[i]]) points = saturated_product(points, extents.local(v, i));
         seen[v.dims.at[i]] = true;
       }
     }
-    return points * 2;
+    return saturated_product(points, 2);
   }
 
   // As for einsum. The groups are known wherever the index is.

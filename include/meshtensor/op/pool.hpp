@@ -2,6 +2,7 @@
 // pool: the greatest element, the sum or the mean of each window that moves along dims, and what their gradients need.
 #pragma once
 
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/base/window.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/detail/composed.hpp"
@@ -80,7 +81,7 @@ struct pool_rule {
   /// One for each place of each window; padding counts.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     value const& outputs = leads_back(step_of(n)) ? m.operand_value(n, 0) : m.result_value(n);
-    return extents.local_size(outputs) * elements(m, pool_attributes::of(n));
+    return saturated_product(extents.local_size(outputs), elements(m, pool_attributes::of(n)));
   }
   static constexpr std::int64_t elements(module const& m, pool_attributes const& a) {
     std::int64_t all = 1;

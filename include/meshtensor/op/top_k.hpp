@@ -111,7 +111,9 @@ constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest, line 
   auto const found = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
   detail::recording r(x.owner, where);
   tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_of(r.b, part), dtype::i32));
-  auto const everywhere = merge(std::get<1>(found) + at * extent(rest), to_dims<Part, Best>{}, candidates, where);
+  // From the end of `along`, whose extent is then a number of the program: where it does not fit i32, it is refused.
+  auto const before = (at - extent(part)) * extent(rest) + extent(along);
+  auto const everywhere = merge(std::get<1>(found) + before, to_dims<Part, Best>{}, candidates, where);
   auto const values = merge(std::get<0>(found), to_dims<Part, Best>{}, candidates, where);
   auto const best_of_all = top_k(values, candidates, best, where);
   return std::tuple(std::get<0>(best_of_all), gather(everywhere, std::get<1>(best_of_all), candidates, where));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "meshtensor/pass/bind/check_extents.hpp"
+#include "meshtensor/pass/bind/check_positions.hpp"
 #include "meshtensor/pass/bind/extents.hpp"
 #include "meshtensor/pass/bind/parts.hpp"
 
@@ -15,8 +16,8 @@ namespace meshtensor {
 /// Binds a module to a mesh and to the extents given at start-up.
 ///
 /// errors  S03 dims that stand for the same elements have different extents, a window has other places, or a slice or a
-///         pad reaches beyond its dim; S10, S11 a dim's extent, or the bytes
-///         of all tensors; S12 an axis without a size
+///         pad reaches beyond its dim; S10, S11 a dim's extent, the bytes of all tensors, or positions that their dtype
+///         does not hold; T02 likewise a number; S12 an axis without a size
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};
   detail::bind_dims(m, given, b);
@@ -24,6 +25,7 @@ constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_ex
   if (b.ok()) detail::check_sizes(m, b);
   if (b.ok()) detail::check_windows(m, b);
   if (b.ok()) detail::check_places(m, b);
+  if (b.ok()) detail::check_positions(m, b);
   if (b.ok()) detail::bind_axes(m, mesh, b);
   if (b.ok()) detail::bind_grains(m, b);
   if (b.ok()) detail::bind_blocks(m, b);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "meshtensor/base/all_reduce.hpp"
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/op/detail/exchange_rows_rule.hpp"
 #include "meshtensor/pass/bind/known_number.hpp"
 #include "meshtensor/pass/lower.hpp"
@@ -20,7 +21,7 @@ struct rates {
 };
 
 /// How often the nodes of each region run in one step: a loop multiplies by its trip count, one that may end early by
-/// its limit. Both branches of a cond count, of which one runs.
+/// its limit. These counts, and all costs, end at 2^63 - 1. Both branches of a cond count, of which one runs.
 struct run_counts {
   std::int64_t of[max_regions];
   bool at_most[max_regions];  // whether it may be less often
@@ -34,7 +35,7 @@ constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
     bool const repeats = n.kind == primitive::repeat;
     for (int k = 0; k < n.regions.count; ++k) {
       if (n.kind == primitive::composite && k == 1) continue;  // its gradient region, if no gradient was taken
-      r.of[m.region_of(n, k)] = r.of[n.region] * (repeats ? numbers.extent[loop::of(n).dim] : 1);
+      r.of[m.region_of(n, k)] = saturated_product(r.of[n.region], repeats ? numbers.extent[loop::of(n).dim] : 1);
       r.at_most[m.region_of(n, k)] = r.at_most[n.region] || (repeats && loop::of(n).ends_early);
     }
   }
@@ -154,18 +155,20 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
 constexpr std::int64_t bytes_in_step(module const& m, binding const& numbers, node const& n, std::int64_t times) {
   planned_exchange const e = exchange_of(m, numbers, n);
   dim_id const along = collective_attributes::of_slices(m, n);
-  if (along == no_id || e.members < 2) return times * e.bytes;
+  if (along == no_id || e.members < 2) return saturated_product(times, e.bytes);
   bool const gathers = n.kind == primitive::all_gather;
   placement const& layout = gathers ? m.operand_value(n, 0).layout : m.result_value(n).layout;
   std::int64_t const loops = times / numbers.extent[along];
   if (gathers) {
     std::int64_t const least = numbers.slices_held(along, layout, [&](int a) { return numbers.axis[a] - 1; }).count;
-    return loops * (numbers.extent[along] - least) * e.bytes;
+    return saturated_product(loops, saturated_product(numbers.extent[along] - least, e.bytes));
   }
   value const& v = m.operand_value(n, 0);
   std::int64_t const most = numbers.slices_held(along, layout, [](int) { return 0; }).count;
   std::int64_t const elsewhere = reduce_bytes(numbers.local_size(v), v.type, static_cast<int>(e.members), 0, false);
-  return loops * (most * e.bytes + (numbers.extent[along] - most) * elsewhere);
+  std::int64_t const of_own = saturated_product(most, e.bytes);
+  std::int64_t const of_others = saturated_product(numbers.extent[along] - most, elsewhere);
+  return saturated_product(loops, saturated_sum(of_own, of_others));
 }
 
 /// The collectives of one step over more than one rank, and the bytes that one rank receives from others; `exchanges`
@@ -175,7 +178,8 @@ struct exchanged {
   std::int64_t exchanges, bytes;
 
   constexpr std::int64_t collectives() const {
-    return all_reduces + reduce_scatters + all_gathers + all_to_alls + moves;
+    return saturated_sum(saturated_sum(saturated_sum(all_reduces, reduce_scatters), all_gathers),
+                         saturated_sum(all_to_alls, moves));
   }
 };
 
@@ -191,19 +195,22 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
     planned_exchange const e = exchange_of(m, p.numbers, n);
     if (e.members < 2) continue;
     std::int64_t const times = runs.of[n.region];
+    auto const add = [](std::int64_t& all, std::int64_t more) { all = saturated_sum(all, more); };
     switch (n.kind) {
-      case primitive::all_reduce: t.all_reduces += times; break;
-      case primitive::reduce_scatter: t.reduce_scatters += times; break;
-      case primitive::all_gather: t.all_gathers += times; break;
-      case primitive::all_to_all: t.all_to_alls += times; break;
-      default: t.moves += times; break;
+      case primitive::all_reduce: add(t.all_reduces, times); break;
+      case primitive::reduce_scatter: add(t.reduce_scatters, times); break;
+      case primitive::all_gather: add(t.all_gathers, times); break;
+      case primitive::all_to_all: add(t.all_to_alls, times); break;
+      default: add(t.moves, times); break;
     }
     if (goes_with_another(p, i)) continue;
     dtype const type = m.operand_value(n, 0).type;
     bool const in_steps = goes_in_steps(together[i] * static_cast<std::int64_t>(bytes_of(type)));
-    t.exchanges += times;
-    t.bytes += p.joined[i] == 0 ? bytes_in_step(m, p.numbers, n, times)
-                                : times * all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps);
+    add(t.exchanges, times);
+    add(t.bytes,
+        p.joined[i] == 0
+            ? bytes_in_step(m, p.numbers, n, times)
+            : saturated_product(times, all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps)));
   }
   return t;
 }
@@ -228,6 +235,8 @@ constexpr std::int64_t bytes_touched(module const& m, binding const& numbers, no
 /// The operations of one step on one rank: of einsums, and of all other nodes.
 struct computed {
   std::int64_t products, others;
+
+  constexpr std::int64_t all() const { return saturated_sum(products, others); }
 };
 
 /// `held` says what the rank holds: `binding` itself the largest parts, `held_by` those of one rank.
@@ -236,7 +245,8 @@ constexpr computed work_of(module const& m, binding const& numbers, auto const& 
   run_counts const runs = run_counts_of(m, numbers);
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    (declared(m, n).work == work_kind::product ? c.products : c.others) += runs.of[n.region] * flops_of(m, held, n);
+    std::int64_t& all = declared(m, n).work == work_kind::product ? c.products : c.others;
+    all = saturated_sum(all, saturated_product(runs.of[n.region], flops_of(m, held, n)));
   }
   return c;
 }

@@ -47,7 +47,7 @@ constexpr step_constants step_constants_of(module const& m, plan const& p, int e
   step_constants all{0, sent.exchanges, sent.bytes, p.arena_bytes + p.variable_bytes + p.input_bytes};
   run_counts const runs = run_counts_of(m, p.numbers);
   list_instructions(m, p, entry, [&](instruction const& i) {
-    if (i.kind == instruction_kind::launch) all.launches += runs.of[m.nodes[i.node].region];
+    if (i.kind == instruction_kind::launch) all.launches = saturated_sum(all.launches, runs.of[m.nodes[i.node].region]);
   });
   return all;
 }

@@ -40,7 +40,7 @@ class exchanges_of_report : speller {
         return l.kind == one.kind && l.over == one.over && l.where == one.where && l.at_most == one.at_most;
       });
       if (same == lines.end()) lines.push_back(one);
-      else same->runs += one.runs, same->bytes += one.bytes;
+      else same->runs = saturated_sum(same->runs, one.runs), same->bytes = saturated_sum(same->bytes, one.bytes);
     }
     exchanged const all = traffic_of(m_, p_);
     std::string r = "\ncommunication: a processor receives " + std::string(limit_text(is_limit)) +

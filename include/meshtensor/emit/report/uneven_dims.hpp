@@ -39,7 +39,7 @@ class uneven_dims_of_report : speller {
         r += "note     '" + dim(c.dim) + "' (" + std::to_string(numbers_.extent[d]) + ") over " + over + " lies as " +
              parts_text(x, i) + "\n         the largest part is " + std::to_string(numbers_.local(x, i)) +
              ", the mean " + ratio(mean) + ": " + ratio(largest / mean) + " times";
-        auto const more = [&](double all) { return static_cast<std::int64_t>(all * (largest - mean) / largest + 0.5); };
+        auto const more = [&](double all) { return saturated_count(all * (largest - mean) / largest + 0.5); };
         auto const [flops, stored] = work_and_bytes(c);
         std::string costs;
         if (more(flops) > 0) costs = "computes " + quantity(more(flops), "flop");
@@ -95,7 +95,7 @@ class uneven_dims_of_report : speller {
       bool concerned = false;
       for (int k = 0; k < n.operands.count && !concerned; ++k) concerned = has(m_.operand_value(n, k), c);
       for (int k = 0; k < n.results.count && !concerned; ++k) concerned = has(m_.values[m_.result(n, k)], c);
-      if (concerned) flops += static_cast<double>(runs.of[n.region] * flops_of(m_, numbers_, n));
+      if (concerned) flops += static_cast<double>(runs.of[n.region]) * static_cast<double>(flops_of(m_, numbers_, n));
     }
     for (int i = 0; i < m_.variable_count; ++i) {
       value like{};
