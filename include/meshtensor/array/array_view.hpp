@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "meshtensor/array/array.hpp"
+#include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor {
 
