@@ -135,6 +135,47 @@ TEST_CASE("a rank whose part is shorter waits for the same") {
         std::string::npos);
 }
 
+TEST_CASE("a rank that is behind fails where the rank that failed was") {
+  for (bool comes : {true, false}) {
+    auto& world = *new mt::mpi_world({.tells = true});  // stays: messages that never come use its memory
+    auto& members = *new std::vector<int>(ranks::below(world.size()));
+    int const me = world.rank(), last = world.size() - 1;
+    mt::group const all{members.data(), world.size(), me};
+    world.prepare(all);
+    mt::collective_call call;
+    call.kind = mt::collective::broadcast, call.root = last, call.dims = 1, call.extent[0] = 1;
+    auto& x = *new float(me == last ? 7 : 0);
+    auto& y = *new float(0);
+    auto const fails = [&] {
+      mt::error said("", "");
+      try {
+        auto r = world.start(call, all, &x, &y, nullptr);
+        world.wait(r);
+      } catch (mt::error const& e) { said = e; }
+      CHECK(std::string(said.what()) == "meshtensor R21: rank " + std::to_string(last) + " failed: the disk is full");
+      CHECK(said.rank() == last);
+    };
+    world.next_phase();
+    mt::mpi_world::request first;
+    if (comes) first = world.start(call, all, &x, &y, nullptr);
+    if (me == last) {
+      world.wait(first);
+      world.next_phase(), world.next_phase();
+      world.tell("the disk is full");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me != last && comes) {
+      world.wait(first);
+      CHECK(y == 7);
+      world.next_phase(), world.next_phase();
+    }
+    if (me != last) fails(), fails();  // if nothing comes: after two seconds, and at once
+    CHECK(world.has_failed());
+    world.abandon();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 TEST_CASE("an error of the MPI library carries its text") {
   mt::mpi_world world;
   int members[2] = {0, 1};

@@ -7,7 +7,11 @@
 //                                          … throws 42, writes where nothing is, calls abort, std::terminate with an
 //                                          exception, std::exit(1), kills itself
 //   inside                                 … not between two steps, but in the middle of one
+//   infinite                               … gives an infinite value, which all look for (`numerics`)
+//   idle                                   makes nothing at all
 //   guest                                  … as a guest in a program with its own MPI: prints what it catches
+//   catches rethrows                       prints what it catches inside of run_main, and returns 0 or throws it on
+//   jobs=3                                 makes so many jobs, one after the other
 //   memory=100                             this rank may have so many megabytes more than it has; its plan needs 512
 //   batch=24 seed=7 steps=100              what it runs
 //   late                                   … on a device with late queues and memory of its own
@@ -29,6 +33,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -52,9 +57,11 @@ struct layout : mt::layout<mt::shard<batch, data>> {};
 /// What x is; the harm is done in it, where it is to be in the middle of a step.
 struct passed_on {
   static inline std::function<void()> harm = [] {};
+  static inline bool is_infinite = false;
   static void run(std::span<float const> x, std::span<float> y) {
     harm();
     std::ranges::copy(x, y.begin());
+    if (is_infinite) y[0] = std::numeric_limits<float>::infinity();
   }
 };
 
@@ -109,8 +116,10 @@ template <class... Device>
 void run_on(mt::job const& job, arguments const& a) {
   std::int64_t const batches = a.number("batch", 12), wide = 12;
   mt::store weights(job, static_cast<std::uint64_t>(a.number("seed", 1)));
+  if (a.have("idle")) return say_harm();
   double const begin = now();
-  mt::executable<train, mesh, layout, Device...> step(weights, data(job.get().size()), batch(batches), width(wide));
+  mt::executable<train, mesh, layout, Device...> step(weights, data(job.ranks()), batch(batches), width(wide));
+  if (a.have("numerics")) step.check_numerics();
   mt::progress(job, "made in {:.1f} ms\n", (now() - begin) * 1e3);
   std::vector<float> const x(static_cast<std::size_t>(batches * wide), 0.5f), few(7);
   long const steps = a.number("steps", -1);
@@ -118,9 +127,10 @@ void run_on(mt::job const& job, arguments const& a) {
   float loss = 0;
   for (long i = 0; i != steps; ++i) {
     if (i == 20) {
-      fmt::print(stderr, "rank {} is process {}\n", job.get().held(0)[0], getpid());
+      fmt::print(stderr, "rank {} is process {}\n", job.get().held(job.ranks())[0], getpid());
       if (a.have("inside")) passed_on::harm = [&] { go_wrong(a); };
       else go_wrong(a);
+      if (a.have("infinite")) say_harm(), passed_on::is_infinite = true;
       if (a.have("refuses") || a.have("leaves")) say_harm();
       if (a.have("leaves")) return;
       if (a.have("gives_up")) try {
@@ -136,8 +146,28 @@ void run_on(mt::job const& job, arguments const& a) {
 
 void run(mt::job const& job, arguments const& a) {
   if (!a.have("late")) return run_on(job, a);
-  meshtensor_test::late_here const here(static_cast<std::uint64_t>(job.get().held(0)[0]) + 1);
+  meshtensor_test::late_here const here(static_cast<std::uint64_t>(job.get().held(job.ranks())[0]) + 1);
   run_on<meshtensor_test::late_device>(job, a);
+}
+
+/// Its own error, or that of another rank, is caught within the job.
+int run_and_catch(mt::job const& job, arguments const& a) {
+  try {
+    run(job, a);
+  } catch (mt::error const& e) {
+    fmt::print(stderr, "rank {} has caught: {}, of rank {}\n", job.get().held(job.ranks())[0], e.what(), e.rank());
+    if (a.have("rethrows")) throw;
+  }
+  return 0;
+}
+
+int run_jobs(int argc, char** argv, arguments const& a) {
+  for (long k = 0; k < a.number("jobs", 1); ++k) {
+    mt::job const job(argc, argv);
+    run(job, a);
+    mt::print(job, "job {} is over\n", k);
+  }
+  return 0;
 }
 
 /// What may end at any time and be started again.
@@ -155,11 +185,13 @@ int run_kept(mt::job const& job, arguments const& a) {
     for (float& one : x) one = static_cast<float>(drawn++ * 7 % 19) / 10 - 0.9f;
     float const loss = step(mt::feed<"x">(x)).get<"loss">();
     auto const more = [&] { return mt::notes{{"drawn", drawn}, {"loss", loss}}; };
-    if (weights.step() % 20 == 7) fmt::print(stderr, "rank {} is process {}\n", job.get().held(0)[0], getpid());
+    if (weights.step() % 20 == 7)
+      fmt::print(stderr, "rank {} is process {}\n", job.get().held(job.ranks())[0], getpid());
     keep.after_step(more);
     if (stop()) {
       keep.save(more()), keep.finish();
-      fmt::print(stderr, "rank {} leaves after step {} for {}\n", job.get().held(0)[0], weights.step(), stop.reason());
+      fmt::print(stderr, "rank {} leaves after step {} for {}\n", job.get().held(job.ranks())[0], weights.step(),
+                 stop.reason());
       return mt::stop_request::exit_code;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(a.number("pace", 0)));
@@ -189,6 +221,7 @@ int run_as_guest(arguments const& a) {
   } catch (std::exception const& e) { fmt::print(stderr, "rank {} has caught: {}\n", rank, e.what()); } catch (int) {
     fmt::print(stderr, "rank {} has caught a number\n", rank);
   }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the launcher ends the others with the first
   std::_Exit(4);  // of a rank that is gone MPI_Finalize would wait for ever
 }
 
@@ -215,8 +248,10 @@ void run_large(mt::job const& job, arguments const& a) {
 int main(int argc, char** argv) {
   arguments const a(argc, argv);
   if (a.have("guest")) return run_as_guest(a);
+  if (a.have("jobs")) return run_jobs(argc, argv, a);
   return mt::run_main(argc, argv, [&](mt::job const& job) {
     if (a.have("keeps")) return run_kept(job, a);
+    if (a.have("catches")) return run_and_catch(job, a);
     if (a.have("large")) run_large(job, a);
     else run(job, a);
     return 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,14 +15,17 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "meshtensor/comm/communicator.hpp"
 #include "meshtensor/comm/mpi/failure_notice.hpp"
 #include "meshtensor/comm/mpi/progress.hpp"
+#include "meshtensor/comm/mpi/session.hpp"
 #include "meshtensor/comm/mpi/watch.hpp"
 
 namespace meshtensor {
@@ -34,15 +38,16 @@ struct mpi_options {
   /// MPI_THREAD_SERIALIZED or more: the program then calls MPI itself only while no collective is pending. Otherwise
   /// only `test`, `wait` and `progress` drive them.
   bool in_background = false;
-  /// An error on one rank is thrown on all, as R21, as soon as they wait for each other, and the job is not aborted:
-  /// for a library embedded in another program.
+  /// An error in the middle of a step of one rank is thrown on all, as R21, as soon as they wait for each other.
+  bool tells = false;
+  /// So is every other error, and the job is not aborted: for a library embedded in another program.
   bool throws = false;
 };
 
 /// The processes of an MPI communicator, which is duplicated; models `communicator`, for use by one thread. It
-/// initialises MPI only if that has not happened yet, and then also finalises it. If an exception leaves the world's
-/// scope, the job is aborted, or the others are told, because they would wait for ever. Every MPI call in which ranks
-/// wait for each other follows a barrier with a time limit.
+/// initialises MPI only if that has not happened yet; then MPI is finalised when the process exits. If an exception
+/// leaves the world's scope, the job is aborted, or the others are told, because they would wait for ever. Every MPI
+/// call in which ranks wait for each other follows a barrier with a time limit.
 ///
 /// errors  R20 (calls), R22 (waits), R23 (groups), R25 (MPI), R26 (counts of more than 2^31-1 elements)
 class mpi_world {
@@ -58,7 +63,7 @@ class mpi_world {
       join(user);
     } catch (error const& e) {
       if (options_.throws) throw;
-      abort(e.what());
+      abort(e.sentence(), e.code().c_str());
     }
   }
   mpi_world(mpi_world const&) = delete;
@@ -69,13 +74,18 @@ class mpi_world {
     bool const by_exception = std::uncaught_exceptions() > exceptions_;
     if (by_exception) {
       std::string const why = "it left the job by an exception" + (last_.empty() ? "" : ", after: " + last_);
-      if (!options_.throws) abort(why);
+      if (!options_.throws) {
+        if (pending_.requests().failed() >= 0) std::this_thread::sleep_for(std::chrono::seconds(1));  // it says why
+        abort(why);
+      }
       try {
         tell(why);
       } catch (error const&) {}  // of two exceptions at once, the first one leaves the job
     }
-    if (session_.is_owned() && !has_failed()) try {  // the process that finalises MPI waits for the others
+    // A rank that leaves waits for the others: if they wait for it in another place, all are told.
+    if ((session_.is_owned() || options_.throws) && !has_failed()) try {
         watch_.leaves_after(last_);
+        pending_.requests().catch_up();
         meet(everybody(), handshake::end);
       } catch (error const&) {}  // the world ends anyway
     progress_.end();
@@ -173,6 +183,8 @@ class mpi_world {
     auto const held = progress_.lock();
     progress_.raise();
     if (!progress_.has_thread()) pending_.step(false);
+    auto const& q = pending_.requests();
+    if (q.failed() >= 0) throw q.failure(q.failed(), q.notice());
   }
 
   bool test(request& r) {
@@ -183,15 +195,21 @@ class mpi_world {
     return r.slot == -1;
   }
 
+  /// errors  R21 another rank has failed, and this one is where that was or has waited two seconds more; R22
   void wait(request& r) {
     auto held = progress_.lock();
     progress_.raise();
     bool const endless = watch_.is_endless();
     watch_.begin();
+    std::optional<waiting_time> behind;
     for (pending_.release(r.slot); r.slot != -1; pending_.release(r.slot)) {
       if (told_) throw failed_before();
+      if (pending_.requests().is_behind()) {
+        if (!behind) behind.emplace().restart();
+        if (behind->look() >= std::chrono::seconds(2)) pending_.requests().catch_up();
+      }
       try {
-        if (pending_.step(endless) || watch_.look(pending_[r.slot])) continue;
+        if (pending_.step(endless && pending_.requests().failed() < 0) || watch_.look(pending_[r.slot])) continue;
         if (watch_.gone() >= 0) lose(watch_.gone(), held);
       } catch (error const&) {  // another one has timed out: so does this one, if it has waited as long
         if (watch_.gone() >= 0 || !watch_.has_asked() ||
@@ -208,10 +226,13 @@ class mpi_world {
   }
   /// Tells all other ranks why this one stops taking part, if errors are thrown on all ranks.
   void tell(std::string_view why) {
-    if (!options_.throws || has_failed()) return;
+    if (!is_told() || has_failed()) return;
     progress_.end();  // one thread at a time calls MPI
-    if (notices_ != MPI_COMM_NULL) told_ = std::make_unique<comm::failure_notice>(notices_, why);
+    if (notices_ != MPI_COMM_NULL)
+      told_ = std::make_unique<comm::failure_notice>(notices_, pending_.requests().phase(), why);
   }
+  /// Called where this rank begins or ends what all ranks do together, such as a step.
+  void next_phase() { pending_.requests().next_phase(); }
   /// Stores the last error of this rank: it is told if an exception leaves the world.
   void remember(std::string_view what) { last_ = what; }
   /// Whether this rank has told the others of a failure, or was told. Memory that messages use must then not be freed.
@@ -228,6 +249,7 @@ class mpi_world {
                  message.data());
     std::fflush(stderr);
     watch_.neighbours().speaks_first();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // some launchers lose what was printed just before
     end_all();
   }
   /// The ranks on this machine.
@@ -256,6 +278,7 @@ class mpi_world {
   }
 
  private:
+  bool is_told() const { return options_.tells || options_.throws; }
   [[noreturn]] void end_all() {
     progress_.end();  // one thread at a time calls MPI
     MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
@@ -281,16 +304,24 @@ class mpi_world {
                   "that are in the communicator");
     comm::must(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
     comm::must(MPI_Comm_size(user, &size_), "MPI_Comm_size");
-    MPI_Request all_here = MPI_REQUEST_NULL;
-    comm::must(MPI_Ibarrier(user, &all_here), "MPI_Ibarrier");
-    watch_.arrive(all_here);
+    if (session_.is_owned() && user == MPI_COMM_WORLD && !options_.throws) {
+      int const left = comm::mpi_session::first_to_exit(false, [&](MPI_Request& all_here) { watch_.arrive(all_here); });
+      if (left >= 0 && rank_ != (left == 0 ? 1 : 0)) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      if (left >= 0)
+        throw error("R22", {"it makes a job, but rank ", left,
+                            " has left the program: all ranks must make the same jobs, in one order"});
+    } else {
+      MPI_Request all_here = MPI_REQUEST_NULL;
+      comm::must(MPI_Ibarrier(user, &all_here), "MPI_Ibarrier");
+      watch_.arrive(all_here);
+    }
     comm::must(MPI_Comm_dup(user, &world_), "MPI_Comm_dup");
     comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     for (int r = 0; r < size_; ++r) everybody_.push_back(r);
     if (size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
     watch_.introduce(notices_, !options_.throws);
-    if (options_.throws) pending_.requests().listen(notices_);
+    if (is_told()) pending_.requests().listen(notices_);
   }
   /// The purpose of a barrier, which is also the tag of its messages: a rank in another barrier than its peers waits,
   /// and the error can name both.
@@ -316,7 +347,7 @@ class mpi_world {
   group everybody() const { return {everybody_.data(), size_, rank_}; }
 
   error failed_before() const {
-    std::string const& why = told_->text();
+    std::string_view const why = told_->text();
     if (why.starts_with(comm::mpi_requests::of_another)) return comm::mpi_requests::failure(rank_, why);
     return error("R21", {"this rank failed before, so its job is over: ", why});
   }

@@ -17,8 +17,10 @@ namespace meshtensor {
 
 namespace detail {
 /// Prints an error as one line, once where all processes meet the same: other processes wait, so that the one that
-/// prints for the job has time to end them. In a job of several the line names the rank.
-inline void complain(job const& job, char const* sentence) {
+/// prints for the job has time to end them. Those that were told of a failure elsewhere wait longer, for the rank that
+/// failed. In a job of several the line names the rank.
+inline void complain(job const& job, char const* sentence, bool is_of_another = false) {
+  if (is_of_another) std::this_thread::sleep_for(std::chrono::seconds(1));
   if (!job.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   int const size = job.get().size();
   std::string const who = size < 2 ? "" : "rank " + std::to_string(job.get().held(size)[0]) + ": ";
@@ -39,6 +41,9 @@ int run_main(int argc, char** argv, Program&& program) {
       if constexpr (std::is_void_v<std::invoke_result_t<Program, meshtensor::job const&>>)
         return std::forward<Program>(program)(job), 0;
       else return std::forward<Program>(program)(job);
+    } catch (error const& e) {
+      detail::complain(job, e.what(), job.get().size() > 1 && e.code() == "R21" && e.rank() >= 0);
+      job.get().end(1);
     } catch (std::exception const& e) {
       detail::complain(job, e.what());
       job.get().end(1);

@@ -43,8 +43,10 @@ class mpi_runner final : public job_runner {
   void has_refused(std::string_view why) override { world_.remember(why); }
   void run(int, rank_work work) override {
     world_.remember("");
+    world_.next_phase();
     try {
       work(world_.rank(), *end_);
+      world_.next_phase();
     } catch (std::exception const& e) {
       world_.tell(e.what());
       throw;
@@ -56,7 +58,8 @@ class mpi_runner final : public job_runner {
 
  private:
   mpi_runner(MPI_Comm user, bool guest)
-      : world_(user, {.limits = waits_of_a_job(), .in_background = progress_by_thread(), .throws = guest}),
+      : world_(user,
+               {.limits = waits_of_a_job(), .in_background = progress_by_thread(), .tells = true, .throws = guest}),
         end_(std::make_unique<transport_over<mpi_world>>(world_)) {}
 
   mpi_world world_;

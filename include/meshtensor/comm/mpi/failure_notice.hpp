@@ -3,7 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <string>
+#include <cstdint>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -12,18 +12,24 @@
 
 namespace meshtensor::comm {
 
+/// A failure, and when it happened: ranks that are not there yet go on for as long as they can. The phase is the number
+/// of begins and ends of a rank's work with the others, such as steps.
+struct failure_text {
+  std::int64_t phase = 0;
+  char text[1024] = "";
+};
+
 /// Its messages may stay pending after it was sent: then it must stay where it is.
 class failure_notice {
  public:
   /// Sends it to all other ranks of `over`.
-  failure_notice(MPI_Comm over, std::string_view why) : text_(why.substr(0, 1023)) {
+  failure_notice(MPI_Comm over, std::int64_t phase, std::string_view why) : what_{phase} {
+    why.copy(what_.text, sizeof what_.text - 1);
     int rank = 0, size = 0;
     MPI_Comm_rank(over, &rank), MPI_Comm_size(over, &size);
     messages_.reserve(static_cast<std::size_t>(size));
     for (int r = 0; r < size; ++r)
-      if (r != rank)
-        MPI_Isend(text_.data(), static_cast<int>(text_.size()), MPI_CHAR, r, 0, over,
-                  &messages_.emplace_back(MPI_REQUEST_NULL));
+      if (r != rank) MPI_Isend(&what_, sizeof what_, MPI_BYTE, r, 0, over, &messages_.emplace_back(MPI_REQUEST_NULL));
     using clock = std::chrono::steady_clock;
     auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone receives nothing
     for (int all = 0; all == 0 && clock::now() < deadline; std::this_thread::yield())
@@ -31,10 +37,10 @@ class failure_notice {
   }
   failure_notice(failure_notice const&) = delete;
 
-  std::string const& text() const { return text_; }
+  std::string_view text() const { return what_.text; }
 
  private:
-  std::string text_;
+  failure_text what_;
   std::vector<MPI_Request> messages_;
 };
 

@@ -21,31 +21,6 @@ inline void must(int code, char const* function) {
   throw error("R25", {function, " failed with code ", code, ": ", text});
 }
 
-/// Initialises MPI, and later finalises it, unless MPI was initialised before. An MPI library that takes calls from one
-/// thread only, at whatever level, gets them from one: messages are then polled (`takes_turns`).
-class mpi_session {
- public:
-  mpi_session() {
-    int begun = 0, ended = 0;
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    if (ended != 0) throw error("R25", "MPI has been finalised already; make the world before that");
-    if (begun != 0) return;
-    int level = 0;
-    must(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
-    owned_ = true;
-  }
-  mpi_session(mpi_session const&) = delete;
-  mpi_session& operator=(mpi_session const&) = delete;
-  ~mpi_session() {
-    if (owned_) MPI_Finalize();
-  }
-  bool is_owned() const { return owned_; }
-
- private:
-  bool owned_ = false;
-};
-
 /// `Open MPI v4.1.4`
 inline std::string library_name() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";

@@ -4,15 +4,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/comm/mpi/failure_notice.hpp"
 #include "meshtensor/comm/mpi/pending_collective.hpp"
 
 namespace meshtensor::comm {
@@ -27,9 +28,8 @@ class mpi_requests {
     listens_ = true;
     requests_.push_back(MPI_REQUEST_NULL);
     owners_.push_back(-1);
-    notice_ = std::make_unique<text_of_notice>();
-    must(MPI_Irecv(notice_->data(), static_cast<int>(notice_->size()), MPI_CHAR, MPI_ANY_SOURCE, 0, notices,
-                   requests_.data()),
+    notice_ = std::make_unique<failure_text>();
+    must(MPI_Irecv(notice_.get(), sizeof *notice_, MPI_BYTE, MPI_ANY_SOURCE, 0, notices, requests_.data()),
          "MPI_Irecv");
   }
   /// Ends listening, if no message is pending.
@@ -44,7 +44,15 @@ class mpi_requests {
   /// The rank that reported a failure; -1: none.
   int failed() const { return failed_; }
   /// The text of its report.
-  std::string_view notice() const { return failed_ < 0 ? std::string_view() : notice_->data(); }
+  std::string_view notice() const { return failed_ < 0 ? std::string_view() : notice_->text; }
+  /// The number of begins and ends of this rank's work with the others.
+  std::int64_t phase() const { return phase_; }
+  void next_phase() { ++phase_; }
+  /// From now on this rank is not behind any other.
+  void catch_up() { has_caught_up_ = true; }
+  /// Whether a rank has failed where this one has not come to yet. Until then all that it waits for completes, because
+  /// the messages were sent before.
+  bool is_behind() const { return failed_ >= 0 && !has_caught_up_ && phase_ < notice_->phase; }
 
   /// Makes room, so that `post` does not move requests while an MPI call writes to one.
   void reserve(std::size_t messages) {
@@ -70,16 +78,19 @@ class mpi_requests {
     else must(MPI_Testany(n, requests_.data(), &index, &complete, &status), "MPI_Testany");
     if (index == MPI_UNDEFINED) return -1;
     auto const i = static_cast<std::size_t>(index);
-    if (owners_[i] < 0) failed_ = status.MPI_SOURCE, raise();
+    if (owners_[i] < 0) {
+      failed_ = status.MPI_SOURCE, raise();
+      return -1;
+    }
     int const slot = owners_[i];
     requests_[i] = requests_.back(), requests_.pop_back();
     owners_[i] = owners_.back(), owners_.pop_back();
     return slot;
   }
-
-  /// Throws the failure that another rank reported, its own or a third rank's. errors R21
+  /// Throws the failure that another rank reported, its own or a third rank's, once this rank is not behind it.
+  /// errors  R21
   void raise() const {
-    if (failed_ >= 0) throw failure(failed_, notice());
+    if (failed_ >= 0 && !is_behind()) throw failure(failed_, notice());
   }
   /// The failure that a notice tells: its sender's, or that of another rank.
   static error failure(int sender, std::string_view told) {
@@ -95,11 +106,12 @@ class mpi_requests {
 
  private:
   std::vector<MPI_Request> requests_;
-  std::vector<int> owners_;       // the slot of each request's collective; -1: the notice
-  bool listens_ = false;          // the first request is for the notice
-  std::atomic<int> failed_ = -1;  // written by the thread that drives, read by all
-  using text_of_notice = std::array<char, 1024>;
-  std::unique_ptr<text_of_notice> notice_;
+  std::vector<int> owners_;              // the slot of each request's collective; -1: the notice
+  bool listens_ = false;                 // the first request is for the notice
+  std::atomic<int> failed_ = -1;         // written by the thread that drives, read by all
+  std::atomic<std::int64_t> phase_ = 0;  // of this rank's own thread
+  std::atomic<bool> has_caught_up_ = false;
+  std::unique_ptr<failure_text> notice_;
 };
 
 }  // namespace meshtensor::comm
