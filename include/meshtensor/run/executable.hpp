@@ -77,8 +77,11 @@ class executable_of {
                                             device_of_code<device, straight_code<stages, entry>>, device>;
 
   /// Extents of dims and axes, and numbers, in any order.
+  ///
+  /// errors  R27 the store is in a step, or makes another executable
   template <class... Given>
   explicit executable_of(store& values, Given const&... given) : values_(&values), mesh_(mesh::shape) {
+    auto const turn = values.steps().make_executable();
     bool compared = false;
     try {
       std::vector<dim_extent> dims;

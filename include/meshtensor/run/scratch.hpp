@@ -44,16 +44,26 @@ class scratch {
   /// Runs a step with exclusive use of the blocks. errors R27 a step is running already
   template <class Step>
   void use(Step const& step) {
-    if (in_step_.exchange(true))
-      throw error("R27",
-                  "a store is asked for a step while it is in one, by another thread of the program or from inside the "
-                  "step: its executables take turns");
-    struct at_end {
-      std::atomic<bool>& in_step;
-      ~at_end() { in_step = false; }
-    } const end{in_step_};
+    turn const mine(in_step_, "a step while it is in one");
     step();
   }
+  /// Ends with the object.
+  class turn {
+   public:
+    turn(std::atomic<bool>& taken, char const* wanted) : taken_(taken) {
+      if (taken_.exchange(true))
+        throw error("R27", {"a store is asked for ", wanted,
+                            ", by another thread of the program or from inside the step: its executables take turns"});
+    }
+    turn(turn const&) = delete;
+    ~turn() { taken_ = false; }
+
+   private:
+    std::atomic<bool>& taken_;
+  };
+  /// While an executable is made, no step runs and no other executable is made: both change the store's values.
+  /// errors  R27 one does
+  turn make_executable() { return turn(in_step_, "an executable while it is in a step or makes another one"); }
   /// Gives up the blocks without freeing them: pending messages may still write to them.
   void leave() {
     left_.reserve(left_.size() + blocks_.size());

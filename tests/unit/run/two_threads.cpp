@@ -58,6 +58,31 @@ TEST_CASE("a step that meets another one takes nothing") {
   CHECK(one.steps() == 4);
 }
 
+TEST_CASE("an executable that is made during a step is refused") {
+  for (bool as_threads : {false, true}) {
+    auto const job = as_threads ? mt::job::as_threads() : mt::job::in_lockstep();
+    mt::store weights(job);
+    called one(weights, data(1));
+    std::array<double, 6> const x{1, 2, 3, 4, 5, 6};
+    std::string said;
+    inside = [&] {
+      std::thread([&] {
+        try {
+          called const other(weights, data(1));
+        } catch (mt::error const& e) { said = e.what(); }
+      }).join();
+    };
+    one(mt::feed<"x">(x));
+    inside = nullptr;
+    CHECK(said ==
+          "meshtensor R27: a store is asked for an executable while it is in a step or makes another one, by another "
+          "thread of the program or from inside the step: its executables take turns");
+    CHECK(one.gather<"y">().data()[5] == 72);
+    called(weights, data(1))(mt::feed<"x">(x));  // the next turn
+    CHECK(one.steps() == 2);
+  }
+}
+
 TEST_CASE("two threads take turns") {
   SUBCASE("in lockstep") { take_turns<mt::reference_device>(mt::job::in_lockstep(), 2, 200); }
   SUBCASE("threads") { take_turns<mt::reference_device>(mt::job::as_threads(), 2, 200); }
