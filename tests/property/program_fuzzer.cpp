@@ -236,12 +236,12 @@ class network {
         x, gain);
   }
   any noisy(scope const& s, any const& x) {
-    bool const drops = c_.one_in(2);
+    bool const drops = c_.one_in(2), has_own_path = !drops && c_.one_in(2);
     if (!training_) return x;
     if (drops) return mt::nn::dropout(s / "drop", x, 0.25);
     // Half of the draws have the same path, in whatever loop or branch they are.
     return inside(
-        c_.one_in(2) ? s / "noise" : scope(&b_, mt::no_id, mt::line(std::source_location())) / "noise",
+        has_own_path ? s / "noise" : scope(&b_, mt::no_id, mt::line(std::source_location())) / "noise",
         [&](scope const&) { return any(x + value(mt::random(b_, mt::distribution::normal, real, of(x))) * 0.1); });
   }
   any compared(any const& x) {  // each with all others of the batch
