@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <utility>
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
@@ -25,10 +24,6 @@ class scratch {
     if (blocks_.size() < processors) blocks_.resize(processors);
     for (std::size_t k = 0; k < processors; ++k) {
       if (blocks_[k].size() >= bytes) continue;
-      if (in_step_ && blocks_[k].size() != 0) {
-        left_.reserve(left_.size() + 1);  // may throw: the block must not be moved by then
-        left_.push_back(std::move(blocks_[k]));
-      }
       blocks_[k] = arena();  // frees first, so that the two never exist at once
       blocks_[k] = arena(bytes);
     }
