@@ -134,7 +134,7 @@ int compare(mt::job const& job, std::string const& images, std::string const& la
   double most = 0;
   for (curve const& c : of) most = std::max(most, std::abs(c.losses[0] - of[0].losses[0]));
   mt::print(job, "losses of the first epoch differ by {:.0e} at most\n", most);
-  return most < 0.01 ? 0 : 1;
+  return most < 0.002 ? 0 : 1;
 }
 
 /// 0 if the text is no whole number.

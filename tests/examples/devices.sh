@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # `--device` of the examples that have no other option: devices.sh PART PROGRAM [PYTHON]
 #
-#   says    lists what is here; a device that PROGRAM was not built for, and what it does not understand, is one sentence
-#   runs    PROGRAM, built for PJRT plugins, has the losses of its first device on the plugin for processors
+#   says      lists what is here; a device that PROGRAM was not built for, and what it does not understand, is one sentence
+#   runs      PROGRAM, built for PJRT plugins, has the losses of its first device on the plugin for processors
+#   on_pjrt   PROGRAM learns there what it checks itself
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/plugin.sh"
 part=$1 program=$2
-export MESHTENSOR_CACHE=off TF_CPP_MIN_LOG_LEVEL=2 NPROC=8
 err=$(mktemp)
 trap 'rm -f "$err" "$err".*' EXIT
 failed=0
@@ -40,19 +41,19 @@ case $part in
     "$program" --help | grep -q -- '--device NAME' || fail 'no help'
     ;;
   runs)
-    : "${MESHTENSOR_PJRT:=$("$3" -c 'import importlib.util as u; print(u.find_spec("xla_plugins.xla_cpu_pjrt").submodule_search_locations[0])' 2>/dev/null)/xla_cpu_pjrt.so}"
-    if [ ! -f "$MESHTENSOR_PJRT" ]; then
-      echo 'skipped: no PJRT plugin is here: pip install xla-cpu-pjrt'
-      exit 77
-    fi
-    plugin=$MESHTENSOR_PJRT
-    unset MESHTENSOR_PJRT
+    find_plugin "$3"
     "$program" >"$err.first" 2>"$err" || fail "it fails by itself: $(cat "$err")"
     "$program" --device "pjrt:$plugin" >"$err.pjrt" 2>"$err" || fail "it fails on the plugin: $(cat "$err" "$err.pjrt")"
     # The same line of both: `2 processors, step 39: loss 0.7012, …`. Losses are within 0.002 of each other.
     awk 'NR == FNR {if (match($0, /loss [0-9.]+/)) was[substr($0, 1, RSTART)] = substr($0, RSTART + 5, RLENGTH - 5); next}
          match($0, /loss [0-9.]+/) {d = substr($0, RSTART + 5, RLENGTH - 5) - was[substr($0, 1, RSTART)]; ++n; if (d > 0.002 || d < -0.002) {print; wrong = 1}}
          END {exit wrong || n < 4}' "$err.first" "$err.pjrt" || fail "other losses: $(cat "$err.first" "$err.pjrt")"
+    ;;
+  on_pjrt)
+    find_plugin "$3"
+    "$program" --device "pjrt:$plugin" >"$err.pjrt" 2>"$err" || fail "it fails on the plugin: $(cat "$err" "$err.pjrt")"
+    cat "$err.pjrt"
+    grep -q 'loss' "$err.pjrt" || fail 'no losses'
     ;;
 esac
 [ $failed -eq 0 ]

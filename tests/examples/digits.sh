@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Reads handwritten digits after two epochs, with the same losses under three layouts: digits.sh learns PROGRAM
+# Reads handwritten digits after two epochs, with the same losses under three layouts: digits.sh PART PROGRAM [PYTHON]
+#
+#   learns    on the first device of PROGRAM; says what is wrong with a command line
+#   on_pjrt   PROGRAM, built for PJRT plugins, on the plugin for processors
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
-program=$2
+source "$(dirname "${BASH_SOURCE[0]}")/plugin.sh"
+part=$1 program=$2
+device=()
+if [ "$part" = on_pjrt ]; then
+  find_plugin "$3"
+  device=(--device "pjrt:$plugin")
+fi
 folder="${MESHTENSOR_DATA:-}/mnist"
 [ -e "$folder/t10k-labels-idx1-ubyte.gz" ] ||
   { echo "skipped: there is no $folder/t10k-labels-idx1-ubyte.gz; MESHTENSOR_DATA names a folder of data sets"; exit 77; }
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-"$program" "$folder/t10k-images-idx3-ubyte.gz" "$folder/t10k-labels-idx1-ubyte.gz" 2 | tee "$out"
+"$program" "$folder/t10k-images-idx3-ubyte.gz" "$folder/t10k-labels-idx1-ubyte.gz" 2 "${device[@]}" | tee "$out"
 [ "$(grep -c 'epoch  2: loss 0\.[12]' "$out")" -eq 3 ] || { echo 'FAILED: the losses have not fallen'; exit 1; }
 awk '/epoch  2/ && $(NF - 5) < 97 {exit 1}' "$out" || { echo 'FAILED: it reads less than 97 % of the digits'; exit 1; }
+[ "$part" = learns ] || exit 0
 ! "$program" 2>"$out" || { echo 'FAILED: no files are no mistake'; exit 1; }
 grep -q 'it is digits IMAGES LABELS' "$out"
 for epochs in 0 -1 2x; do

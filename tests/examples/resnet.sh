@@ -9,6 +9,8 @@
 #   meshes    the same losses and the same counts on other meshes, threads and ranks; LAUNCHER starts ranks, if given
 #   layouts   ten losses of ResNet-50 at its full width on 1, 2, 3, 4, 6 and 8 processors, by batch, rows, rows x cols,
 #             model and uneven parts; not among the tests, for it takes minutes
+#   on_pjrt   PROGRAM, built for PJRT plugins, has the losses of its first device on the plugin for processors; PYTHON in
+#             the place of LAUNCHER finds it
 #   resumes   goes on from a checkpoint with the losses of a run that was left alone, also on another mesh
 #   exports   what is exported has torchvision's names, and is evaluated as before
 #   data      MNIST's and CIFAR's files
@@ -17,6 +19,7 @@
 #   errors    one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/plugin.sh"
 part=$1 program=$2
 shift 2
 launcher=("$@")
@@ -133,6 +136,17 @@ END
       same_losses 1e-4 one "$mesh"
       paste <(grep '^step' one.out) <(grep '^step' "$mesh.out") |
         awk -v mesh="$mesh" '{d = $4 - $8; if (d < 0) d = -d; if (d > most) most = d} END {printf "%-24s %.1e\n", mesh, most}'
+    done
+    ;;
+  on_pjrt)
+    find_plugin "${launcher[0]}"
+    for depth in 18 50; do
+      small+=(--depth "$depth" --steps 6)
+      learn "cpu_$depth" "$program"
+      learn "pjrt_$depth" "$program" --device "pjrt:$plugin"
+      learn "pjrt_of_two_$depth" "$program" --device "pjrt:$plugin" --mesh data=2
+      same_losses 1e-3 "cpu_$depth" "pjrt_$depth"
+      same_losses 1e-3 "cpu_$depth" "pjrt_of_two_$depth"
     done
     ;;
   resumes)

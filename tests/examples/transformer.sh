@@ -14,6 +14,7 @@
 #   errors      one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/plugin.sh"
 part=$1 program=$2
 shift 2
 launcher=("$@")
@@ -55,21 +56,14 @@ refused() {
 case $part in
   devices)
     other=${launcher[0]} python=${launcher[1]}
-    export MESHTENSOR_CACHE=off TF_CPP_MIN_LOG_LEVEL=2 NPROC=8
     refused 2 "'gpu' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list" "$program" --device gpu
     refused 1 "R76: this program was not built for the device 'cuda': configure with" "$other" --device cuda
     refused 1 "R70: the PJRT plugin '/absent.so' cannot be loaded" "$other" "${small[@]}" --device pjrt:/absent.so
     "$other" --device list >list || fail 'no list'
     for device in cpu reference cuda pjrt; do grep -q "^$device " list || fail "no $device in: $(cat list)"; done
     grep -q '^cuda .*not built for it' list || fail "cuda is said to be there: $(cat list)"
-    : "${MESHTENSOR_PJRT:=$("$python" -c 'import importlib.util as u; print(u.find_spec("xla_plugins.xla_cpu_pjrt").submodule_search_locations[0])' 2>/dev/null)/xla_cpu_pjrt.so}"
-    if [ ! -f "$MESHTENSOR_PJRT" ]; then
-      [ $failed -eq 0 ] || exit 1
-      echo 'skipped: no PJRT plugin is here: pip install xla-cpu-pjrt'
-      exit 77
-    fi
-    plugin=$MESHTENSOR_PJRT
-    unset MESHTENSOR_PJRT
+    [ $failed -eq 0 ] || exit 1
+    find_plugin "$python"
     MESHTENSOR_PJRT=$plugin "$other" --device list >list
     grep -q '^pjrt  *1 found:$' list && grep -q 'device 3: cpu' list || fail "not four devices: $(cat list)"
     run() { "$other" "${small[@]}" --mesh "$1" --evaluations 4 --sample-bytes 0 "${@:2}" 2>err || fail "$*: $(cat err)"; }

@@ -6,6 +6,7 @@
 // process has the first of its visible_devices, with the node's number, and programs are compiled for this process
 // alone: they may not communicate. A run fails where MESHTENSOR_WRAPPED_FAILS says so: `before` it has begun, `after`
 // it has taken its arguments, or in the `wait` for it; with MESHTENSOR_WRAPPED_MUTE nobody learns which ones it took.
+// Its interface is version 0.MESHTENSOR_WRAPPED_MINOR, of which it has the first MESHTENSOR_WRAPPED_FUNCTIONS.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -199,6 +200,9 @@ extern "C" __attribute__((visibility("default"))) pjrt::table const* GetPjrtApi(
     pjrt::table const* const real = get();
     auto* const copy = static_cast<pjrt::table*>(std::malloc(real->head.size));
     std::memcpy(copy, real, real->head.size);
+    if (auto const minor = number("MESHTENSOR_WRAPPED_MINOR")) copy->version.minor = static_cast<int>(minor);
+    if (auto const count = number("MESHTENSOR_WRAPPED_FUNCTIONS"))
+      copy->head.size = offsetof(pjrt::table, functions) + static_cast<std::size_t>(count) * sizeof(void*);
     if (number("MESHTENSOR_WRAPPED_BYTES") != 0) slot_of(copy, pjrt::slot::device_memory) = memory_of;
     auto const wrap = [&](pjrt::slot which, function& before, function instead) {
       before = slot_of(copy, which), slot_of(copy, which) = instead;

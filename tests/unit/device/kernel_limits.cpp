@@ -12,6 +12,7 @@
 #include "meshtensor/run/session.hpp"
 #include "property/graph.hpp"
 #include "support/compare.hpp"
+#include "support/folder.hpp"
 
 namespace {
 
@@ -137,4 +138,13 @@ TEST_CASE("what is larger than a kernel is cut") {
     CHECK(*std::max_element(values.begin(), values.end()) <= 160);
     check_bits(made.g, low->graph);
   }
+}
+
+TEST_CASE("attention of a dtype that the compiled kernels leave out is refused") {
+  auto const m = mt::on_heap([] { return mt::module{}; });
+  mt::node const n{};
+  mt::view operand{};
+  operand.type = dtype::i32;
+  CHECK(meshtensor_test::sentence([&] { mt::cpu::make_attention<mt::cpu::mask_of(dtype::f32)>(*m, n, &operand, 1); }) ==
+        "meshtensor R31: attention of i32 has no kernel here");
 }

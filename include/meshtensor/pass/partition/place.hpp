@@ -70,10 +70,6 @@ constexpr shape dims_of_operands(module const& from, operation_placements const&
 
 constexpr void place_by_sharding(partitioning& p, node const& n) {
   int const count = n.operands.count;
-  if (count > 8) {
-    p.report << "S22 an operation has " << count << " operands, more than the 8 that can be placed together: split it";
-    return p.at_line(n);
-  }
   operation_placements at{n, sharding_of(p.from, n), p.from.result_value(n).dims, {}, {}};
   imply_operands(p, at);
   for (int a = 0; a < p.m.axis_count && p.report.empty(); ++a) place_axis(p, at, a);

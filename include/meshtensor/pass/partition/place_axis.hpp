@@ -11,7 +11,7 @@ struct operation_placements {
   node const& n;
   sharding rule;
   shape result_dims;
-  placement operands[8];
+  placement operands[inference::most_operands];  // as many as the declaration of an operation may allow
   placement result;
 };
 
