@@ -38,6 +38,7 @@ that is skipped fails, unless tests/skips.txt has the reason.
     cuda          programs on the cuda device, the host's compiler and processors in place of a GPU; kernels through
                   NVRTC, which is installed in build/nvrtc
     pjrt          programs and examples on a PJRT plugin for processors, and texts of StableHLO through XLA
+    onnx          the cases that ONNX's package has for its nodes, as programs
     compiled      steps that the compiler writes out and plans, large ones and a Transformer; what programs cost it
     faults        jobs of three ranks of which one stops, dies, leaves or differs; two machines whose link goes down
     defects       a sample of the seeded defects of tests/mutations.txt, each of which a test must catch
@@ -48,9 +49,9 @@ MESHTENSOR_SEED=7 others.
 END
 }
 
-all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt compiled faults defects)
+all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt onnx compiled faults defects)
 splits=(clang sanitize threads fuzz mpich compile-fail)  # those that run in pieces, by the hash of each test's name
-on_request=(native translate images tpu cuda pjrt compiled faults)  # those whose programs are targets of the build: part_NAME
+on_request=(native translate images tpu cuda pjrt onnx compiled faults)  # those whose programs are targets of the build: part_NAME
 labels=(main)
 alone='' own_build='' piece='' filter='' only_install=''
 

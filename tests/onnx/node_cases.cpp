@@ -4,6 +4,7 @@
 //
 // generate.py writes the programs from the package's own cases; reasons.py says which cases it leaves out.
 // needs: cpu io
+// part: onnx
 // passes: start-up
 // sanitize: no
 // alone

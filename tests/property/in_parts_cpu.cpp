@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loss in parts, and gradients of gradients, on the cpu device: fused, planned in place, under several layouts, in
 // turns and as threads; what the interpreter gives.
+// needs: cpu
 #include "meshtensor/device/cpu/device.hpp"
 #include "property/program.hpp"
 

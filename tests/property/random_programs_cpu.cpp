@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs under random layouts on the cpu device: what the interpreter gives, in turns and as threads.
+// needs: cpu
 // passes: start-up
 // timeout: 300
 #include "meshtensor/device/cpu/device.hpp"
