@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "meshtensor/base/number_value.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/pass/bind/binding.hpp"
 #include "meshtensor/tensor/view.hpp"
@@ -46,7 +47,7 @@ class block {
   std::int64_t size() const { return window_.size(); }
   std::int64_t bytes() const { return window_.bytes(); }
 
-  /// Element `i` as a double, whatever the dtype.
+  /// Element `i` as a double, whatever the dtype; an i64 beyond 2^53 is rounded.
   double number_at(std::int64_t i) const {
     return with_element(window_.type, [&]<class E>() { return static_cast<double>(as<E>()[i]); });
   }
@@ -58,5 +59,15 @@ class block {
   view window_{};
   std::vector<double> storage_;  // doubles, so that every dtype is aligned
 };
+
+namespace detail {
+/// The first element that f64 does not hold, an integer beyond 2^53; -1: none.
+inline std::int64_t first_beyond_f64(block const& b) {
+  if (b.type() != dtype::i64) return -1;
+  for (std::int64_t i = 0; i < b.size(); ++i)
+    if (number_value(b.as<std::int64_t>()[i]).rest != 0) return i;
+  return -1;
+}
+}  // namespace detail
 
 }  // namespace meshtensor

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks before a step that numbers fit the tensors of integers in which they become elements.
+// Checks before a step that numbers fit the tensors of integers in which they become elements, and that numbers that
+// are outputs fit f64.
 #pragma once
 
 #include <vector>
@@ -22,13 +23,23 @@ inline number_id element_row(node const& n) {
     default: return no_id;
   }
 }
-/// Whether a node has a number that becomes an integer.
+/// Whether a node's number is an output, which f64 must hold.
+inline bool gives_number(node const& n) { return n.kind == primitive::constant && constant_attributes::of(n).is_exact; }
+/// Whether a node has a number that becomes an integer, or an output.
 inline bool takes_integer(module const& m, node const& n) {
   if (element_row(n) == no_id) return false;
+  if (gives_number(n)) return true;
   dtype const type = m.result_value(n).type;
   return !is_float(type) && type != dtype::boolean;
 }
 
+/// errors  T02 the number is an output, and f64 does not hold it
+inline void require_exact(module const& m, number_id row, site_id site, number_value const& now) {
+  if (now.rest == 0) return;
+  diagnostic d{};
+  add_exact(d << "T02 the number " << speller(m).number(row).c_str() << " is ", now);
+  raise(add_line(add_inexact_output(d << ", but it is"), m, site));
+}
 /// errors  T02 the number does not fit
 inline void require_fits(module const& m, dtype type, number_id row, site_id site, number_value const& now) {
   if (fits(now, type)) return;
@@ -43,12 +54,13 @@ inline void require_fits(module const& m, dtype type, number_id row, site_id sit
 inline void require_fits(module const& m, node const& n, std::vector<number_value> const& now) {
   if (!takes_integer(m, n)) return;
   number_id const row = element_row(n);
+  if (gives_number(n)) return require_exact(m, row, n.site, now[row]);
   require_fits(m, m.result_value(n).type, row, n.site, now[row]);
 }
 
 }  // namespace detail
 
-/// The numbers of a program that become elements of tensors of integers.
+/// The numbers of a program that become elements of tensors of integers, or outputs.
 class integer_numbers {
  public:
   explicit integer_numbers(module const& m) : m_(m) {

@@ -18,21 +18,41 @@ constexpr diagnostic& add_range(diagnostic& d, number_value const& n, char const
   return add_exact(d << ": std::int64_t(", n) << "u) has the same 64 bits";
 }
 
+/// Adds what is wrong with an output of numbers, which is f64, for an integer that f64 does not hold.
+constexpr diagnostic& add_inexact_output(diagnostic& d) {
+  return d << " an output in f64, which does not hold this integer: output full(s, number, mt::i64)";
+}
+
+/// A number whose value is known when a program is traced; null: it is not.
+constexpr number_value const* known_value(builder const& b, number const& n) {
+  if (n.count != 1) return nullptr;
+  number::item const& only = n.items[0];
+  if (only.kind == number::item::literal) return &only.value;
+  if (only.kind != number::item::row) return nullptr;
+  number_row const& row = b.m.numbers[only.id];
+  return row.kind == number_row::literal || row.kind == number_row::named ? &row.value : nullptr;
+}
+
+/// Reports T02 if a number whose value is known is an output, but f64 does not hold it.
+constexpr void require_output(builder& b, number const& n) {
+  number_value const* const value = known_value(b, n);
+  if (value == nullptr || value->rest == 0) return;
+  diagnostic d{};
+  b.note(add_inexact_output(add_exact(d << "T02 ", *value) << " is"));
+}
+
 /// Reports T02 if a number whose value is known becomes an element of a tensor of integers, but is a fraction or does
 /// not fit.
 constexpr void require_element(builder& b, number const& n, dtype type, char const* place = "stands beside",
                                char const* fix = "cast the tensor to a float") {
-  if (is_float(type) || n.count != 1) return;
-  number::item const& only = n.items[0];
-  number_row const* const row = only.kind == number::item::row ? &b.m.numbers[only.id] : nullptr;
-  bool const known = row == nullptr ? only.kind == number::item::literal
-                                    : row->kind == number_row::literal || row->kind == number_row::named;
-  number_value const value = row == nullptr ? only.value : row->value;
+  number_value const* const known = known_value(b, n);
+  if (is_float(type) || known == nullptr) return;
+  number_value const value = *known;
   constexpr double greatest = std::numeric_limits<double>::max();
   bool const is_huge =
       (value.real >= 0x1p64 && value.real <= greatest) || (value.real <= -0x1p64 && value.real >= -greatest);
   bool const is_whole = value.is_integer() || is_huge;
-  if (!known || (is_whole && fits(value, type))) return;
+  if (is_whole && fits(value, type)) return;
   diagnostic d{};
   add_exact(d << "T02 ", value);
   if (is_whole) b.note(add_range(d, value, place, type));

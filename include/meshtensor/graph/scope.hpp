@@ -168,9 +168,13 @@ class trace_scope {
   }
 
   /// A number as an output, in f64: a schedule, for example.
+  ///
+  /// errors  T02 it is an integer that f64 does not hold
   constexpr void output(named_here const& label, meshtensor::number const& n) const {
     at_line(label.where);
-    output(label, tensor<f64>(b_, b_->add(primitive::constant, {}, f64, {}, {{b_->add_number(n)}})));
+    detail::require_output(*b_, n);
+    attributes const exact{{b_->add_number(n), 1}};
+    output(label, tensor<f64>(b_, b_->add(primitive::constant, {}, f64, {}, exact)));
   }
   /// Rejects an output without a name.
   template <handle H, class... Args,

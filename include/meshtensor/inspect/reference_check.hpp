@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -109,16 +111,20 @@ class reference_check {
     return true;
   }
 
-  /// The whole value of the copy that begins on `first`, with partial sums reduced.
-  std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, value_id v,
-                                std::span<rank_context const> all, int first, view const& whole) const {
+  /// The whole value of the copy that begins on `first`, with partial sums reduced. `N` is std::int64_t for integers,
+  /// because doubles leave out digits of those beyond 2^53, and double for floats.
+  template <class N>
+  std::vector<N> assembled(placement const& layout, mesh_shape const& mesh, value_id v,
+                           std::span<rank_context const> all, int first, view const& whole) const {
     reduction kind = reduction::none;
     for (int x = 0; x < mesh.count; ++x)
       if (layout.is_partial(x)) kind = layout.part(x);
-    constexpr double infinite = std::numeric_limits<double>::infinity();
-    std::vector<double> made(static_cast<std::size_t>(whole.size()), kind == reduction::max   ? -infinite
-                                                                     : kind == reduction::min ? infinite
-                                                                                              : 0);
+    using limits = std::numeric_limits<N>;
+    constexpr N most = limits::has_infinity ? limits::infinity() : limits::max();
+    constexpr N least = limits::has_infinity ? -limits::infinity() : limits::lowest();
+    std::vector<N> made(static_cast<std::size_t>(whole.size()), kind == reduction::max   ? least
+                                                                : kind == reduction::min ? most
+                                                                                         : N(0));
     for (rank_context const& p : all) {
       if (!share_copy(layout, mesh, first, p.rank())) continue;
       view const part = p.at(v);
@@ -130,33 +136,63 @@ class reference_check {
       if (w.empty()) continue;
       with_element(part.type, [&]<class E>() {
         do {
-          auto const x = static_cast<double>(part.as<E>()[w.offset[0]]);
-          double& y = made[static_cast<std::size_t>(w.offset[1])];
+          auto const x = element_as<N>(part.as<E>()[w.offset[0]]);
+          N& y = made[static_cast<std::size_t>(w.offset[1])];
           if (kind == reduction::max) y = x > y || x != x ? x : y;  // a NaN stays
           else if (kind == reduction::min) y = x < y || x != x ? x : y;
-          else y += x;
+          else y = added<E>(y, x);
         } while (w.next());
       });
     }
     return made;
   }
+  /// An element as a number of its kind: an integer as std::int64_t, a float as double.
+  template <class N, class E>
+  static N element_as(E const& x) {
+    if constexpr (std::is_integral_v<N> && !std::is_integral_v<E>) return N(0);  // is not called
+    else return static_cast<N>(x);
+  }
+  /// The sum of two elements. Integers wrap around, as those of their dtype do.
+  template <class E, class N>
+  static N added(N x, N y) {
+    if constexpr (std::is_integral_v<N> && std::is_integral_v<E>)
+      return static_cast<E>(static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y));
+    else return x + y;
+  }
+  static double distance(double a, double b) { return std::abs(a - b); }
+  static double distance(std::int64_t a, std::int64_t b) {
+    auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+    return static_cast<double>(a < b ? y - x : x - y);
+  }
+  static std::string digits_of(double x) { return fmt::format("{:.9g}", x); }
+  static std::string digits_of(std::int64_t x) { return std::to_string(x); }
 
   void compare(module const& m, mesh_shape const& mesh, node const& n, value_id v, std::span<rank_context const> all,
                int first, std::pair<moment const, whole_value> const& wanted) {
     if (!difference.empty()) return;
+    if (is_float(m.values[v].type)) compare_as<double>(m, mesh, n, v, all, first, wanted);
+    else compare_as<std::int64_t>(m, mesh, n, v, all, first, wanted);
+  }
+  template <class N>
+  void compare_as(module const& m, mesh_shape const& mesh, node const& n, value_id v, std::span<rank_context const> all,
+                  int first, std::pair<moment const, whole_value> const& wanted) {
     value const& part = m.values[v];
     block const& right = wanted.second.elements;
-    std::vector<double> const here = assembled(part.layout, mesh, v, all, first, right.window());
+    std::vector<N> const here = assembled<N>(part.layout, mesh, v, all, first, right.window());
+    auto const reference = [&](std::int64_t i) {
+      return with_element(right.type(), [&]<class E>() { return element_as<N>(right.as<E>()[i]); });
+    };
     rounding_history const& roundings = wanted.second.roundings;
     tolerance const t = tolerance::of(roundings.as(part.type));
     double const bound = t.share * largest(right) + t.of_terms * wanted.second.terms;
     std::int64_t wrong = 0, worst = -1;
     double most = 0;
     for (std::int64_t i = 0; i < right.size(); ++i) {
-      double const a = here[static_cast<std::size_t>(i)], b = right.number_at(i);
-      if (a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= bound) continue;
+      N const a = here[static_cast<std::size_t>(i)], b = reference(i);
+      double const off = distance(a, b);
+      if (a == b || (a != a && b != b) || off <= bound) continue;
       ++wrong;
-      double const apart = std::isfinite(a - b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
+      double const apart = std::isfinite(off) ? off : std::numeric_limits<double>::infinity();
       if (apart > most || worst < 0) most = apart, worst = i;
     }
     if (wrong == 0) return;
@@ -177,13 +213,14 @@ class reference_check {
     add_type(type, m, part.type, part.dims, part.layout);
     std::string const path = path_text(whole_, made_by.path);
     difference = fmt::format(
-        "{}{}{}{} gives {}{}: {:.9g} on the mesh, {:.9g} in the reference; {} of {} elements differ{}{}",
+        "{}{}{}{} gives {}{}: {} on the mesh, {} in the reference; {} of {} elements differ{}{}",
         n.kind == primitive::wait ? std::string(text_of(awaited(m, n).kind)) + " of "
         : is_collective(n.kind)   ? std::string(text_of(n.kind)) + " of "
                                   : "",
         what(made_by), path.empty() ? "" : " in " + path, place.view(), type.view(),
-        index.empty() ? "" : ", at " + index, here[static_cast<std::size_t>(worst)], right.number_at(worst), wrong,
-        right.size(), is_in_loop(made_by) ? fmt::format(", in iteration {}", iteration) : "",
+        index.empty() ? "" : ", at " + index, digits_of(here[static_cast<std::size_t>(worst)]),
+        digits_of(reference(worst)), wrong, right.size(),
+        is_in_loop(made_by) ? fmt::format(", in iteration {}", iteration) : "",
         n.kind == primitive::kernel ? fmt::format(" (made by a kernel of {} operations)", operations(m, n)) : "");
   }
 

@@ -8,16 +8,20 @@
 namespace meshtensor {
 
 struct constant_attributes {
-  number_id number;  // a row of the table of numbers
+  number_id number;       // a row of the table of numbers
+  bool is_exact = false;  // the dtype must hold the number, for it is an output
 
-  static constexpr constant_attributes of(node const& n) { return {static_cast<number_id>(n.attribute[0])}; }
-  constexpr attributes packed() const { return {{number}}; }
+  static constexpr constant_attributes of(node const& n) {
+    return {static_cast<number_id>(n.attribute[0]), n.attribute[1] != 0};
+  }
+  constexpr attributes packed() const { return {{number, static_cast<id>(is_exact)}}; }
 };
 
 struct constant_rule {
   static constexpr primitive kind = primitive::constant;
-  static constexpr declaration declares{
-      .operands = {0, 0}, .attributes = {{attribute_kind::number}}, .fusion = fusion_role::number};
+  static constexpr declaration declares{.operands = {0, 0},
+                                        .attributes = {{attribute_kind::number}, {attribute_kind::flag}},
+                                        .fusion = fusion_role::number};
   static constexpr void infer(inference& i) { i.give(i.type, shape{}); }
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = lazy>

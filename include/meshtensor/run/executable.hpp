@@ -2,9 +2,12 @@
 // An executable: a program with a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "meshtensor/device/device.hpp"
@@ -205,15 +208,24 @@ class executable_of {
   block whole(std::string_view label) const { return session_->gathered(label); }
   /// The sorted names of the tensors that the program watches, each with its path: `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
-  /// A watched tensor of the last step, whole, on every process, as f64 whatever its dtype. All processes must call
-  /// this where they hold parts of it.
+  /// A watched tensor of the last step, whole, on every process: as f64 whatever its dtype, or with elements of its own
+  /// type, `step.watched<std::int64_t>("hash")`. All processes must call this where they hold parts of it.
   ///
-  /// errors  R08 no watched tensor has this name
-  any_array<double> watched(std::string_view label) const {
+  /// errors  R08 no watched tensor has this name; R14 it has elements of another type, or f64 does not hold one of them
+  template <class T = double>
+  any_array<T> watched(std::string_view label) const {
     block const b = whole(label);
-    any_array<double> numbers(dims_of(b.window()));
-    for (std::int64_t i = 0; i < b.size(); ++i) numbers.data()[i] = b.number_at(i);
-    return numbers;
+    any_array<T> a(dims_of(b.window()));
+    if constexpr (std::is_same_v<T, double>) {
+      if (std::int64_t const i = detail::first_beyond_f64(b); i >= 0)
+        throw error("R14", {"'", label, "' is i64 and has the element ", b.as<std::int64_t>()[i],
+                            ", which f64 does not hold: ask for watched<std::int64_t>(\"", label, "\")"});
+      for (std::int64_t i = 0; i < b.size(); ++i) a.data()[i] = b.number_at(i);
+    } else {
+      if (b.type() != a.type) throw error("R14", {"'", label, "' is ", text_of(b.type()), ", not ", text_of(a.type)});
+      std::copy_n(b.as<T>(), b.size(), a.data());
+    }
+    return a;
   }
 
   /// Records the time of each node from the next step on, for `profile`; a second call starts anew. Costs two readings
