@@ -51,11 +51,9 @@ held_bytes gathered(held_bytes const& mine, int root) {
   return held;
 }
 
-}  // namespace
-
-TEST_CASE("random programs under random layouts, as ranks") {
+void try_programs(long count, std::uint64_t offset, random_run::program_maker make) {
   mt::job const ranks(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)), turns = mt::job::in_lockstep();
-  random_run run(150, 1000 * static_cast<std::uint64_t>(ranks::count()));
+  random_run run(count, offset + 1000 * static_cast<std::uint64_t>(ranks::count()), make);
   std::uint64_t seed = run.seed();  // of rank 0: midnight comes to all at once
   MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   run.set_seed(seed);
@@ -74,4 +72,11 @@ TEST_CASE("random programs under random layouts, as ranks") {
   });
   if (ranks.is_root()) run.say();
   CHECK(run.counted() > 0);
+}
+
+}  // namespace
+
+TEST_CASE("random programs under random layouts, as ranks") { try_programs(150, 0, &whole_programs::of); }
+TEST_CASE("random graphs of integers near the limits, as ranks") {
+  try_programs(60, 400000, &whole_programs::of_integers_near_limits);
 }

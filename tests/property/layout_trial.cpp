@@ -8,6 +8,7 @@
 
 #include "meshtensor/meshtensor.hpp"
 #include "property/graph_fuzzer.hpp"
+#include "property/integer_fuzzer.hpp"
 #include "property/program.hpp"
 #include "property/rounding_interpreter.hpp"
 
@@ -15,7 +16,8 @@ namespace property {
 
 namespace {
 
-random_programs exact_graph(graph_fuzzer const& a) {
+template <class Fuzzer>
+random_programs exact_graph(Fuzzer const& a) {
   return {std::make_unique<mt::module>(a.g.module()), {mt::name("main")}, nullptr};
 }
 
@@ -96,6 +98,12 @@ whole_programs whole_programs::of(std::uint64_t seed) {
   return {std::move(all), tolerance, true};
 }
 
+whole_programs whole_programs::of_integers_near_limits(std::uint64_t seed) {
+  whole_programs all(exact_graph(integer_fuzzer(seed)), meshtensor_test::same_bits, false);
+  all.near_limits_ = true;
+  return all;
+}
+
 random_spread::random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by, bool even)
     : mesh(on), seed(by % 1000) {
   rng c{by};
@@ -160,6 +168,7 @@ mt::blocks layout_trial::inputs_of(std::size_t e) const {
     }
     all.emplace(m.names[n.attribute[0]].text(), std::move(b));
   }
+  if (programs_.has_integers_near_limits()) fill_near_limits(all, c);
   return all;
 }
 

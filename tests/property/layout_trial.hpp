@@ -24,6 +24,8 @@ class whole_programs {
   static whole_programs of(std::uint64_t seed);
   /// The same, and branches and loops that may end early in them, too.
   static whole_programs of_loops_that_may_end_early(std::uint64_t seed);
+  /// A graph of integers, with inputs and literals near the limits of i64, i32 and f64.
+  static whole_programs of_integers_near_limits(std::uint64_t seed);
   whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth);
 
   std::size_t count() const { return programs_.entries.size(); }
@@ -36,13 +38,15 @@ class whole_programs {
   meshtensor_test::closeness tolerance() const { return tolerance_; }
   /// Whether small changes of the inputs make small changes of the results, as long as a training does not diverge.
   bool is_smooth() const { return is_smooth_; }
+  /// Whether its inputs of integers are near the limits.
+  bool has_integers_near_limits() const { return near_limits_; }
   /// The names for rules of layouts; the large scopes are those of loops and optimizers.
   layout_names const& names() const { return names_; }
 
  private:
   random_programs programs_;
   meshtensor_test::closeness tolerance_;
-  bool is_smooth_;
+  bool is_smooth_, near_limits_ = false;
   std::vector<std::unique_ptr<mt::module>> differentiated_, simplified_, in_f64_;
   layout_names names_;
 };

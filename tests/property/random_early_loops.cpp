@@ -7,7 +7,7 @@
 using namespace property;
 
 TEST_CASE("random programs of loops that may end early under random layouts") {
-  random_run run(1000, 300000, may_end_early::yes);
+  random_run run(1000, 300000, &whole_programs::of_loops_that_may_end_early);
   run.each(random_meshes(), fault_on_threads);
   run.say();
   if (!run.is_asked_for()) at_least(1000, run.counted());

@@ -2,6 +2,7 @@
 // Graphs made at random: loops, composites and state, with any operations between them, under layouts made at random.
 // timeout: 300
 #include "property/graph_fuzzer.hpp"
+#include "property/integer_fuzzer.hpp"
 
 #include <set>
 
@@ -73,6 +74,29 @@ double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
 
 }  // namespace
 
+TEST_CASE("graphs of integers near the limits of i64, i32 and f64") {
+  static auto const meshes = meshtensor_test::meshes();
+  tally t;
+  long outputs = 0, beyond = 0;  // beyond: with an integer that f64 does not hold
+  each_seed(5000001, 600, [&](std::uint64_t seed) {
+    integer_fuzzer const a(seed);
+    rng c{seed + 1};
+    auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+    subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size(), c));
+    s.steps = 2;
+    s.fill(fill_kind::integers, c, 0, 0, static_cast<int>(mesh.size()));
+    fill_near_limits(s.inputs, rng{seed});
+    s.expect();
+    for (auto const& [label, b] : s.expected_outputs()) ++outputs, beyond += mt::detail::first_beyond_f64(b) >= 0;
+    auto const dims = dims_for_layouts(a.g.module());
+    for (int i = 0; i < 16; ++i)
+      s.check_layout(mesh, meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c), t);
+  });
+  t.say("graphs of integers");
+  MESSAGE("with an integer that f64 does not hold: " << beyond << " of " << outputs << " outputs");
+  if (outputs >= 60) CHECK(beyond * 4 >= outputs);
+  at_least(6000, t.tried);
+}
 TEST_CASE("graphs made at random") { at_least(17000, try_graphs(purpose::values, 1, 1500)); }
 TEST_CASE("gradients of graphs made at random") { at_least(8800, try_graphs(purpose::gradients, 1000001, 750)); }
 

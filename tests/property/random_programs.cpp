@@ -12,3 +12,10 @@ TEST_CASE("random programs under random layouts") {
   run.say();
   if (!run.is_asked_for()) at_least(2000, run.counted());
 }
+
+TEST_CASE("random graphs of integers near the limits under random layouts") {
+  random_run run(400, 100000, &whole_programs::of_integers_near_limits);
+  run.each(random_meshes(), fault_on_threads);
+  run.say();
+  if (!run.is_asked_for()) at_least(400, run.counted());
+}

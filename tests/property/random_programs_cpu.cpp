@@ -10,10 +10,10 @@
 using namespace property;
 
 namespace {
-void try_programs(std::uint64_t offset, may_end_early loops) {
+void try_programs(std::uint64_t offset, random_run::program_maker make) {
   auto const turns = mt::job::in_lockstep();
   mt::job const late(std::make_unique<meshtensor_test::late_runner>());
-  random_run run(100, offset, loops);
+  random_run run(100, offset, make);
   run.each(
       random_meshes(),
       [&](layout_trial const& trial) -> std::string {
@@ -30,5 +30,10 @@ void try_programs(std::uint64_t offset, may_end_early loops) {
 }
 }  // namespace
 
-TEST_CASE("random programs on the cpu device") { try_programs(500000, may_end_early::no); }
-TEST_CASE("random programs of loops that may end early on the cpu device") { try_programs(600000, may_end_early::yes); }
+TEST_CASE("random programs on the cpu device") { try_programs(500000, &whole_programs::of); }
+TEST_CASE("random programs of loops that may end early on the cpu device") {
+  try_programs(600000, &whole_programs::of_loops_that_may_end_early);
+}
+TEST_CASE("random graphs of integers near the limits on the cpu device") {
+  try_programs(800000, &whole_programs::of_integers_near_limits);
+}

@@ -26,9 +26,9 @@ std::uint64_t seed_of_the_day() {
 
 }  // namespace
 
-random_run::random_run(long count, std::uint64_t offset, may_end_early loops)
+random_run::random_run(long count, std::uint64_t offset, program_maker make)
     : seed_(static_cast<std::uint64_t>(number_from("MESHTENSOR_SEED", static_cast<long>(seed_of_the_day() + offset)))),
-      loops_(loops),
+      make_(make),
       count_(number_from("MESHTENSOR_COUNT", share_of(count))) {}
 
 void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault,
@@ -38,8 +38,7 @@ void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault con
     again_ = "again by MESHTENSOR_SEED=" + std::to_string(seed) + " MESHTENSOR_COUNT=" + std::to_string(layouts_each);
     INFO(again_);
     if (talks) std::fprintf(stderr, "seed %lu, %ld of %ld\n", static_cast<unsigned long>(seed), counted_, count_);
-    whole_programs const programs =
-        loops_ == may_end_early::yes ? whole_programs::of_loops_that_may_end_early(seed) : whole_programs::of(seed);
+    whole_programs const programs = make_(seed);
     rng c{seed};
     for (int i = 0; i < layouts_each && counted_ < count_; ++i) {
       auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];

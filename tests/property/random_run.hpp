@@ -21,8 +21,10 @@ namespace property {
 /// prints each program to standard error before it is tried.
 class random_run {
  public:
+  /// The programs of a seed.
+  using program_maker = whole_programs (*)(std::uint64_t);
   /// `offset`: distance from the day's first program, for a test that needs others.
-  explicit random_run(long count, std::uint64_t offset = 0, may_end_early loops = may_end_early::no);
+  explicit random_run(long count, std::uint64_t offset = 0, program_maker make = &whole_programs::of);
 
   /// Describes what is wrong with a trial; empty: nothing.
   using trial_fault = std::function<std::string(layout_trial const&)>;
@@ -49,7 +51,7 @@ class random_run {
   std::unique_ptr<layout_trial> legal(whole_programs const& programs, random_spread const& spread,
                                       mt::device_capabilities const& capabilities);
   std::uint64_t seed_;
-  may_end_early loops_;
+  program_maker make_;
   long count_, counted_ = 0, programs_ = 0, alone_ = 0, failures_ = 0;
   std::map<std::string, long> refused_;  // by code
   std::string again_, context_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "meshtensor/array/block.hpp"
 
@@ -51,10 +52,14 @@ inline std::string difference(meshtensor::view const& part, meshtensor::block co
       if (std::memcmp(&a, &b, sizeof(E)) == 0) continue;
       auto const got = static_cast<double>(a), wanted = static_cast<double>(b);
       if (std::isnan(got) && std::isnan(wanted)) continue;
-      if (how.tolerance >= 0 && got == wanted) continue;
+      bool const is_integer = std::is_integral_v<E>;  // of other bits, it is another one; a double may not show it
+      if (!is_integer && how.tolerance >= 0 && got == wanted) continue;
       if (allowed < 0) allowed = how.tolerance <= 0 ? 0 : how.tolerance * std::max(how.least, detail::greatest(whole));
       if (allowed > 0 && std::abs(got - wanted) <= allowed) continue;
       char text[160];
+      if constexpr (std::is_integral_v<E>)
+        return "element " + std::to_string(first + w.offset[1]) + " is " + std::to_string(a) + ", but must be " +
+               std::to_string(b);
       std::snprintf(text, sizeof(text), "element %lld is %.17g, but must be %.17g (off by %.3g of %.3g allowed)",
                     static_cast<long long>(first + w.offset[1]), got, wanted, std::abs(got - wanted), allowed);
       return text;

@@ -24,7 +24,7 @@ constexpr int levels_of_sum(std::int64_t terms) {
 inline constexpr std::int64_t most_products = 4096;
 
 /// A sum of elements of E that is rounded once at the end: the terms of f32 and bf16 are added in f64. The sum of f64
-/// keeps the rounding error of each addition and adds it at the end. Integers are added in i64.
+/// keeps the rounding error of each addition and adds it at the end. Integers are added in i64, and wrap around.
 template <class E>
 class wide_sum {
  public:
@@ -35,6 +35,8 @@ class wide_sum {
       double const next = sum_ + x, added = next - sum_;
       error_ += (sum_ - (next - added)) + (x - added);
       sum_ = next;
+    } else if constexpr (std::is_integral_v<E>) {  // wraps around
+      sum_ = static_cast<term>(static_cast<std::uint64_t>(sum_) + static_cast<std::uint64_t>(x));
     } else {
       sum_ += x;
     }
