@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks before a step that numbers fit the tensors of integers in which they become elements, and that numbers that
-// are outputs fit f64.
+// Checks before a step that numbers fit the tensors of integers in which they become elements, that numbers that are
+// outputs fit f64, and that shares are greater than 0.
 #pragma once
 
 #include <vector>
@@ -25,10 +25,12 @@ inline number_id element_row(node const& n) {
 }
 /// Whether a node's number is an output, which f64 must hold.
 inline bool gives_number(node const& n) { return n.kind == primitive::constant && constant_attributes::of(n).is_exact; }
-/// Whether a node has a number that becomes an integer, or an output.
-inline bool takes_integer(module const& m, node const& n) {
+/// Whether a node's number is a share, which others are divided by.
+inline bool takes_share(node const& n) { return n.kind == primitive::constant && constant_attributes::of(n).is_share; }
+/// Whether a node has a number that becomes an integer, an output or a share.
+inline bool is_checked(module const& m, node const& n) {
   if (element_row(n) == no_id) return false;
-  if (gives_number(n)) return true;
+  if (gives_number(n) || takes_share(n)) return true;
   dtype const type = m.result_value(n).type;
   return !is_float(type) && type != dtype::boolean;
 }
@@ -40,6 +42,13 @@ inline void require_exact(module const& m, number_id row, site_id site, number_v
   add_exact(d << "T02 the number " << speller(m).number(row).c_str() << " is ", now);
   raise(add_line(add_inexact_output(d << ", but it is"), m, site));
 }
+/// errors  T06 the number is not greater than 0, or greater than 1
+inline void require_share(module const& m, number_id row, site_id site, number_value const& now) {
+  if (now.real > 0 && now.real <= 1) return;
+  diagnostic d{};
+  add_exact(d << "T06 the number " << speller(m).number(row).c_str() << " is ", now);
+  raise(add_line(d << ", but must be greater than 0 and at most 1", m, site));
+}
 /// errors  T02 the number does not fit
 inline void require_fits(module const& m, dtype type, number_id row, site_id site, number_value const& now) {
   if (fits(now, type)) return;
@@ -50,25 +59,26 @@ inline void require_fits(module const& m, dtype type, number_id row, site_id sit
   add_exact(d, now) << (is_literal ? "" : ", but");
   raise(add_line(add_range(d, now, "stands beside", type), m, site));
 }
-/// errors  T02 a number that the node takes does not fit
+/// errors  T02 a number that the node takes does not fit; T06 it is no share
 inline void require_fits(module const& m, node const& n, std::vector<number_value> const& now) {
-  if (!takes_integer(m, n)) return;
+  if (!is_checked(m, n)) return;
   number_id const row = element_row(n);
   if (gives_number(n)) return require_exact(m, row, n.site, now[row]);
+  if (takes_share(n)) return require_share(m, row, n.site, now[row]);
   require_fits(m, m.result_value(n).type, row, n.site, now[row]);
 }
 
 }  // namespace detail
 
-/// The numbers of a program that become elements of tensors of integers, or outputs.
+/// The numbers of a program that become elements of tensors of integers, outputs or shares.
 class integer_numbers {
  public:
   explicit integer_numbers(module const& m) : m_(m) {
     for (int i = 0; i < m.node_count; ++i)
-      if (detail::takes_integer(m, m.nodes[i])) nodes_.push_back(i);
+      if (detail::is_checked(m, m.nodes[i])) nodes_.push_back(i);
   }
 
-  /// errors  T02 a number of this step does not fit a tensor beside it
+  /// errors  T02 a number of this step does not fit a tensor beside it; T06 it is no share
   void require(std::vector<number_value> const& now) const {
     for (int const i : nodes_) detail::require_fits(m_, m_.nodes[i], now);
   }

@@ -35,6 +35,14 @@ struct adam_step {
   }
 };
 
+/// 1 − beta, the share of a new gradient in a mean. A beta that is known only in a step is checked before the step.
+template <dtype T>
+constexpr tensor<T> share_of_new(builder& b, number const& beta, bool is_known) {
+  if (is_known) return meshtensor::detail::as_tensor<T>(b, 1 - beta);
+  constant_attributes const share{.number = b.add_number(1 - beta), .is_share = true};
+  return tensor<T>(&b, add_node<constant_rule>(b, {}, share.packed(), {T}));
+}
+
 /// Whether a number may be a beta: at least 0 and less than 1, if it is known.
 constexpr bool may_be_beta(number const& n) {
   if (n.count != 1 || n.items[0].kind != number::item::literal) return true;
@@ -51,9 +59,9 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
   auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(b, n); };
   number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
   auto const kept_1 = as_one(first);
-  auto const new_1 = as_one(1 - first);
+  auto const new_1 = share_of_new<T>(b, first, !may_be(beta_1, 1));
   auto const kept_2 = as_one(second);
-  auto const new_2 = as_one(1 - second);
+  auto const new_2 = share_of_new<T>(b, second, !may_be(beta_2, 1));
   auto const small = as_one(own_row(s, epsilon));
   auto const decay = decays ? as_one(1 - rate * own_row(s, weight_decay)) : small;
   return {rate, first, second, kept_1, new_1, kept_2, new_2, small, decay, decays, may_be(epsilon, 0), which};
@@ -66,7 +74,7 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 /// beta_1^t), v̂ = v / (1 − beta_2^t). Where all gradients were zero nothing moves, even if epsilon is 0.
 ///
 /// state   m and v, like the parameter
-/// errors  T06 beta_1 or beta_2 is not at least 0 and less than 1
+/// errors  T06 beta_1 or beta_2 is not at least 0 and less than 1, as a literal or as a number that a run sets
 /// source  Kingma and Ba, arXiv:1412.6980
 struct adam {
   number learning_rate = 1e-3;

@@ -20,6 +20,7 @@ struct batch_norm_options {
   batch_statistics statistics = batch_statistics::of_batch;
   /// The share of a batch in the running averages: PyTorch's momentum.
   number momentum = 0.1;
+  /// May be 0: a channel whose variance is 0 then gives its bias, and its gradient is zero.
   number epsilon = norm_epsilon;
   /// What the gains begin as: zeros in the last norm of a residual block, which then begins as the identity.
   initializer gain = ones;
@@ -41,7 +42,7 @@ struct batch_norm_along {
     auto const kept_mean = s.state("mean", dtype_constant<inner>{}, C{}..., zeros);
     auto const kept_variance = s.state("variance", dtype_constant<inner>{}, C{}..., ones);
     if (how.statistics != batch_statistics::of_batch) {
-      auto const factor = cast<inner>(gain) * rsqrt(kept_variance + how.epsilon);
+      auto const factor = cast<inner>(gain) * rsqrt_or_zero(kept_variance + how.epsilon, may_be(how.epsilon, 0));
       auto const offset = cast<inner>(bias) - kept_mean * factor;
       return cast<X::type>(cast<inner>(x) * factor + offset);
     }

@@ -59,11 +59,18 @@ constexpr auto root_of(squares_of<Y> const& q, number const& count = 1) {
   auto const root = sqrt(select(usual, q.usual, q.lowered));
   return select(usual, root, root * (1 / range_of_squares::of(Y::type).lower));
 }
+/// 1 / √x, and 0 where x is 0, which it may be if an epsilon that a user gives is 0.
+template <handle X>
+constexpr X rsqrt_or_zero(X const& x, bool may_be_zero) {
+  if (!may_be_zero) return rsqrt(x);
+  auto const is_zero = x == 0;
+  return select(is_zero, 0, rsqrt(select(is_zero, 1, x)));
+}
 /// 1 / √(mean of squares + epsilon), of elements that may be huge; squares that vanish do not count beside an epsilon.
 template <handle Y>
 constexpr auto rsqrt_of(squares_of<Y> const& q, number const& count, number const& epsilon) {
   auto const usual = are_usual(q, count);
-  auto const root = rsqrt(select(usual, q.usual + epsilon, q.lowered));
+  auto const root = rsqrt_or_zero(select(usual, q.usual + epsilon, q.lowered), may_be(epsilon, 0));
   return select(usual, root, root * range_of_squares::of(Y::type).lower);
 }
 /// √(sum of squares), of elements that may be huge or tiny.

@@ -12,11 +12,12 @@ namespace meshtensor::nn {
 
 namespace detail {
 
-/// A vector of length 1, or of zeros.
+/// A vector in the direction of `x`, of length 1; `before` if `x` is zeros, which have none.
 template <handle H>
-constexpr H unit(H const& x) {
+constexpr H unit(H const& x, H const& before) {
   auto const length = length_of(x, [](auto const& y) { return sum(y); });
-  return x / select(length == 0, 1, length);
+  auto const is_zero = length == 0;
+  return select(is_zero, before, x / select(is_zero, 1, length));
 }
 
 struct spectral_norm_body {
@@ -47,9 +48,13 @@ struct spectral_norm_body {
     auto const matrix = cast<inner>(weight), fixed = stop_gradient(matrix);
     auto u = left;
     auto v = right;
-    for (int i = 0; i < iterations; ++i) u = unit(einsum(fixed, v, to(R{}...))), v = unit(einsum(fixed, u, to(C{}...)));
+    for (int i = 0; i < iterations; ++i) {
+      u = unit(einsum(fixed, v, to(R{}...)), u);
+      v = unit(einsum(fixed, u, to(C{}...)), v);
+    }
     if (iterations > 0) s.update(left, u), s.update(right, v);
-    return cast<W::type>(matrix / einsum(u, matrix, v, to()));
+    auto const largest = einsum(u, matrix, v, to());
+    return cast<W::type>(matrix / select(largest == 0, 1, largest));
   }
 };
 
@@ -57,7 +62,8 @@ struct spectral_norm_body {
 
 /// A weight divided by an estimate of its largest singular value, as a matrix of `rows` and of all its other dims:
 /// `conv(x, spectral_norm(s / "norm", kernel, c_out), …)`. Each step makes one power iteration, or as many as a last
-/// argument says; an evaluation makes 0, and so takes the vectors of the last step of training.
+/// argument says; an evaluation makes 0, and so takes the vectors of the last step of training. A weight of zeros is
+/// divided by 1 and keeps the vectors, so that later steps can follow it when it is trained.
 ///
 /// states  left [rows] and right [the other dims]: the estimated singular vectors, at first random. f32 for bf16
 /// dims    those of `weight`

@@ -31,9 +31,9 @@ constexpr number elements_along(dims<D...>) {
   return (number(1) * ... * extent(D{}));
 }
 
-/// The mean of x, 1 / √(variance + epsilon), and the variance, which is infinite if the dtype cannot hold it. Two sums
-/// of one pass over `x` are reduced together, both in f64: no digit of an f32 is lost in the difference of squares, and
-/// no square overflows before its root is taken. f64 itself takes a second pass.
+/// The mean of x, 1 / √(variance + epsilon), which is 0 where both are 0, and the variance, which is infinite if the
+/// dtype cannot hold it. Two sums of one pass over `x` are reduced together, both in f64: no digit of an f32 is lost in
+/// the difference of squares, and no square overflows before its root is taken. f64 itself takes a second pass.
 template <handle X, class Along>
 constexpr auto statistics(X const& x, Along along, number const& epsilon) {
   if constexpr (X::type == dtype::f64) {
@@ -46,7 +46,7 @@ constexpr auto statistics(X const& x, Along along, number const& epsilon) {
     auto const centre = mean_along(wide, along);
     auto const square = mean_along(wide * wide, along);
     auto const variance = maximum(square - centre * centre, 0);
-    return std::tuple(cast<dtype::f32>(centre), cast<dtype::f32>(rsqrt(variance + epsilon)),
+    return std::tuple(cast<dtype::f32>(centre), cast<dtype::f32>(rsqrt_or_zero(variance + epsilon, may_be(epsilon, 0))),
                       cast<dtype::f32>(variance));
   }
 }

@@ -10,18 +10,20 @@ namespace meshtensor {
 struct constant_attributes {
   number_id number;       // a row of the table of numbers
   bool is_exact = false;  // the dtype must hold the number, for it is an output
+  bool is_share = false;  // the number must be greater than 0, and at most 1
 
   static constexpr constant_attributes of(node const& n) {
-    return {static_cast<number_id>(n.attribute[0]), n.attribute[1] != 0};
+    return {static_cast<number_id>(n.attribute[0]), n.attribute[1] != 0, n.attribute[2] != 0};
   }
-  constexpr attributes packed() const { return {{number, static_cast<id>(is_exact)}}; }
+  constexpr attributes packed() const { return {{number, static_cast<id>(is_exact), static_cast<id>(is_share)}}; }
 };
 
 struct constant_rule {
   static constexpr primitive kind = primitive::constant;
-  static constexpr declaration declares{.operands = {0, 0},
-                                        .attributes = {{attribute_kind::number}, {attribute_kind::flag}},
-                                        .fusion = fusion_role::number};
+  static constexpr declaration declares{
+      .operands = {0, 0},
+      .attributes = {{attribute_kind::number}, {attribute_kind::flag}, {attribute_kind::flag}},
+      .fusion = fusion_role::number};
   static constexpr void infer(inference& i) { i.give(i.type, shape{}); }
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = lazy>

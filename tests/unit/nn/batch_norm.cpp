@@ -131,6 +131,66 @@ TEST_CASE("an evaluation keeps the averages; a frozen norm its gain and bias, to
   check.operator()<precise<batch_statistics::frozen, mt::dtype::f32>>(false);
 }
 
+namespace {
+/// Norms without an epsilon: by the batch, and by running averages. A gradient of a gradient is taken, too.
+template <mt::dtype T, bool AtRunTime>
+struct without_epsilon {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::dtype_constant<T>{}, batch, length, model);
+    mt::number const epsilon = AtRunTime ? s.number("epsilon", 0) : mt::number(0);
+    auto const y =
+        mt::nn::batch_norm(s / "norm", x, model, mt::nn::batch_norm_options{.momentum = 1, .epsilon = epsilon});
+    auto const dx = gradient(sum(y * y * y), x);
+    s.output("y", y), s.output("dx", dx), s.output("ddx", gradient(sum(dx * dx), x));
+  }
+};
+template <mt::dtype T>
+struct running_without_epsilon {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::dtype_constant<T>{}, batch, length, model);
+    auto const y = mt::nn::batch_norm(
+        s / "norm", x, model, mt::nn::batch_norm_options{.statistics = batch_statistics::running, .epsilon = 0});
+    s.output("y", y), s.output("dx", gradient(sum(y * y), x));
+  }
+};
+
+/// Two channels are constant, one of them zero, and give their bias; the others are standardized.
+template <mt::dtype T, bool AtRunTime>
+void check_without_epsilon() {
+  using traced = mt::precision<without_epsilon<T, AtRunTime>, T, T>;
+  trial::program p = trial::program::of<traced>();
+  p.fill_at_random(-1, 3);
+  mt::block& x = p.inputs.at("x");
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    if (i % 4 < 2) x.set(i, i % 4 == 0 ? 0 : 0.5);
+  mt::blocks const all = p.run();
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    auto const [centre, variance] = moments(x, i % 4);
+    double const wanted = i % 4 < 2 ? 0 : (x.number_at(i) - centre) / std::sqrt(variance);
+    CHECK(all.at("y").number_at(i) == doctest::Approx(wanted).epsilon(1e-5));
+    CHECK(std::isfinite(all.at("dx").number_at(i)));
+    CHECK(std::isfinite(all.at("ddx").number_at(i)));
+    if (i % 4 < 2) CHECK(all.at("dx").number_at(i) == 0);
+  }
+  trial::program evaluation = trial::program::of<mt::precision<running_without_epsilon<T>, T, T>>();
+  evaluation.variables = p.variables;
+  evaluation.inputs = p.inputs;
+  mt::blocks const later = evaluation.run();
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    CHECK(std::isfinite(later.at("y").number_at(i)));
+    CHECK(std::isfinite(later.at("dx").number_at(i)));
+    if (i % 4 < 2) CHECK(later.at("y").number_at(i) == 0);
+  }
+}
+}  // namespace
+
+TEST_CASE("channels without variance give their bias if there is no epsilon") {
+  check_without_epsilon<mt::dtype::f32, false>();
+  check_without_epsilon<mt::dtype::f32, true>();
+  check_without_epsilon<mt::dtype::f64, false>();
+  check_without_epsilon<mt::dtype::f64, true>();
+}
+
 TEST_CASE("a mean that is far from zero costs no digits") {
   trial::program p = trial::program::of<precise<batch_statistics::of_batch, mt::dtype::f32>>();
   p.fill_at_random(9999, 10001);

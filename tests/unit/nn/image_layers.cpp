@@ -173,6 +173,23 @@ TEST_CASE("spectral_norm finds the largest singular value, and keeps its vectors
     CHECK(trial::numbers_of(still.variables.at(name)) == trial::numbers_of(p.variables.at(name)));
 }
 
+TEST_CASE("spectral_norm of a weight of zeros, which is trained later") {
+  trial::program p = trial::program::of<divided<1>>();
+  p.run();
+  auto const vectors = [&] {
+    return std::pair(trial::numbers_of(p.variables.at("norm/left")), trial::numbers_of(p.variables.at("norm/right")));
+  };
+  auto const before = vectors();
+  mt::block& weight = p.variables.at("weight");
+  for (std::int64_t i = 0; i < 9; ++i) weight.set(i, 0);
+  for (int i = 0; i < 3; ++i)
+    for (double const y : trial::numbers_of(p.run().at("y"))) CHECK(y == 0);
+  CHECK(vectors() == before);
+  set_diagonal(p);
+  for (int i = 0; i < 60; ++i) p.run();
+  CHECK(std::abs(p.run().at("y").number_at(0) - 1) < 1e-6);
+}
+
 TEST_CASE("spectral_norm of huge and of tiny weights") {
   for (double const size : {1e-36, 1e-25, 1e-14, 1e14, 1e25, 1e36}) {
     INFO("size " << size);

@@ -512,3 +512,33 @@ TEST_CASE("betas of adam are less than 1") {
     CHECK_THROWS_WITH_AS(static_cast<void>(std::unique_ptr<mt::module>(new mt::module(trace()))),
                          doctest::Contains("T06: adam: beta_1 and beta_2 are at least 0 and less than 1"), mt::error);
 }
+
+namespace {
+struct set_averages {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const loss = sum(s.parameter("w", rows, columns, mt::ones));
+    mt::adam{.beta_1 = s.number("first", 0.9), .beta_2 = s.number("second", 0.99)}.minimize(s / "optimizer", loss);
+  }
+};
+}  // namespace
+
+TEST_CASE("betas of adam that a run sets are less than 1") {
+  auto const with = [](char const* label, double beta) -> std::string {
+    program p = program::of<set_averages>();
+    p.settings.named = {{label, beta}};
+    try {
+      p.run();
+    } catch (mt::error const& e) { return e.what(); }
+    for (double const w : trial::numbers_of(p.variables.at("w"))) CHECK(w == doctest::Approx(0.999));
+    return "";
+  };
+  for (char const* const label : {"first", "second"}) {
+    for (double const beta : {0.0, 0.5, 0.999}) CHECK(with(label, beta) == "");
+    for (double const beta : {1.0, 1.5, -0.25, std::nan("")}) {
+      std::string const sentence = with(label, beta);
+      INFO(sentence);
+      CHECK(sentence.find("T06: the number 1 - " + std::string(label) + " is ") != std::string::npos);
+    }
+  }
+  CHECK(with("second", 1).find("is 0, but must be greater than 0 and at most 1") != std::string::npos);
+}
