@@ -65,15 +65,17 @@ constexpr value_id argmax(builder& b, value_id x, dim_id dim) {
 /// grad    none
 /// errors  T01 `x` lacks the dim; T04 `x` is bool
 template <handle H, dim_type D>
-constexpr auto argmax(H const& x, D along, line const& where = {}) {
+constexpr auto argmax(H const& x, D along, detail::rule_line<argmax_rule, dims<D>, H> const& where = {}) {
   return detail::record<argmax_rule, D>(
       where, [&](builder& b) { return argmax(b, x.id, detail::dim_of(b, along)); }, x);
 }
 /// Rejects a position, or none, in the place of a dim.
-template <handle H, class... A>
-constexpr auto argmax(H const& x, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 argmax goes along a dim, by its name: argmax(x, vocab)", H, A...>>);
-  return x;
+template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+requires(!dim_type<A> || !std::same_as<B, detail::no_argument>)
+constexpr auto argmax(
+    H const& x, A const& = {}, B const& = {},
+    detail::refused_call<"T10 argmax goes along a dim, by its name: argmax(x, vocab)", H, A, B> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

@@ -66,6 +66,12 @@ template <class H, class... D>
 concept has_dims = has_all<H, dims<D...>>;
 template <class H, class... D>
 concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
+
+template <handle H, dim_type... D>
+consteval auto broadcast_finding() {
+  if constexpr (has_only_dims<H, D...>) return no_error{};
+  else return refusal<"T03 broadcast: the result leaves out a dim of the operand", H, D...>{};
+}
 }  // namespace detail
 
 /// Broadcasts a tensor along the dims that it lacks: `broadcast(bias, to(batch, d_ff))`. Elementwise operations
@@ -75,21 +81,26 @@ concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
 /// grad    the cotangent, summed over the new dims
 /// errors  T03 `to` leaves a dim of `x` out
 template <handle H, dim_type... D>
-constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
-  if constexpr (!detail::has_only_dims<H, D...>)
-    static_assert(is_valid<detail::wrong<"T03 broadcast: the result leaves out a dim of the operand", H, D...>>);
-  detail::recording r(x.owner, where);
-  shape const wanted = detail::shape_of(r.b, dims<D...>{});
-  return detail::wrap<H::type, dims<D...>>(r.b,
-                                           r.b.m.values[x.id].dims == wanted ? x.id : broadcast(r.b, x.id, wanted));
+constexpr auto broadcast(H const& x, to_dims<D...>,
+                         checked_line<decltype(detail::broadcast_finding<H, D...>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::broadcast_finding<H, D...>())>) {
+    detail::recording r(x.owner, where);
+    shape const wanted = detail::shape_of(r.b, dims<D...>{});
+    return detail::wrap<H::type, dims<D...>>(r.b,
+                                             r.b.m.values[x.id].dims == wanted ? x.id : broadcast(r.b, x.id, wanted));
+  } else {
+    return detail::given_up<H::type, dims<D...>>(x);
+  }
 }
 
 /// Rejects a call without `to`.
-template <handle H, dim_type... D>
-constexpr auto broadcast(H const& x, D const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))", H, D...>>);
-  return x;
+template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+requires(!detail::is_to<A>)
+constexpr auto broadcast(H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                         detail::refused_call<"T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))",
+                                              H, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

@@ -120,9 +120,9 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
 template <class P, class Then, class Otherwise>
 requires(!scope<P> && !scope<Then>)
 constexpr auto cond(P const&, Then const&, Otherwise const&,
-                    checked_line<detail::refusal<"T10 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
-                                                 "[&](auto scope) {...}, [&](auto scope) {...})",
-                                                 P>> const& = {}) {
+                    detail::refused_call<"T10 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
+                                         "[&](auto scope) {...}, [&](auto scope) {...})",
+                                         P> const& = {}) {
   return detail::no_result{};
 }
 

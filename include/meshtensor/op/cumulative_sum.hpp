@@ -122,7 +122,8 @@ constexpr value_id cumulative_sum(builder& b, value_id x, dim_id dim, cumulative
 /// grad    the cumulative sum of the cotangent in the other direction
 /// errors  T01 `x` lacks the dim; T04 `x` is bool
 template <handle H, dim_type D>
-constexpr auto cumulative_sum(H const& x, D along, cumulative const& which = {}, line const& where = {}) {
+constexpr auto cumulative_sum(H const& x, D along, cumulative const& which = {},
+                              detail::rule_line<cumulative_sum_rule, dims<D>, H> const& where = {}) {
   return detail::record<cumulative_sum_rule, D>(
       where, [&](builder& b) { return cumulative_sum(b, x.id, detail::dim_of(b, along), which); }, x);
 }

@@ -405,7 +405,8 @@ constexpr auto pow(A const& a, B const& b, detail::line_of<function::power, A, B
 /// dims    those of `yes`, then other dims of `no` and `condition`
 template <handle C, operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
-constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
+constexpr auto select(C const& condition, A const& yes, B const& no,
+                      detail::line_of<function::select, C, A, B> const& where = {}) {
   return detail::record<detail::inference_of_function<function::select>>(
       where,
       [&](builder& b) {
@@ -430,45 +431,57 @@ constexpr auto cast(H const& x, dtype_constant<To>, line const& where = {}) {
 
 /// Rejects a type of C++ in the place of a dtype.
 template <class To, handle H>
-constexpr auto cast(H const& x) {
-  static_assert(is_valid<detail::wrong<"T10 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)", H>>);
-  return x;
+constexpr auto cast(
+    H const& x,
+    detail::refused_call<"T10 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)", H> const& = {}) {
+  return detail::given_up(x);
 }
 /// Rejects other arguments: the dtype first, or as a value.
-template <class... A>
-requires(handle<A> || ...)
-constexpr auto cast(A const&... a) {
-  static_assert(is_valid<detail::wrong<"T10 cast takes a tensor, then a dtype: cast(x, mt::f32)", A...>>);
-  return detail::first_handle(a...);
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+requires(handle<A> ? !detail::is_dtype<B> : handle<B>)
+constexpr auto cast(
+    A const& a, B const& b = {}, C const& = {},
+    detail::refused_call<"T10 cast takes a tensor, then a dtype: cast(x, mt::f32)", A, B, C> const& = {}) {
+  return detail::given_up(a, b);
 }
 /// Rejects a number, which takes the dtype of the tensor beside it.
 template <dtype To, number_like N>
-constexpr number cast(N const& n) {
-  static_assert(is_valid<detail::wrong<"T10 a number takes the dtype of the tensor beside it: leave the cast out, or "
-                                       "make a tensor of it, full(s, n, mt::f32)",
-                                       N>>);
+constexpr number cast(N const& n,
+                      detail::refused_call<"T10 a number takes the dtype of the tensor beside it: leave the "
+                                           "cast out, or make a tensor of it, full(s, n, mt::f32)",
+                                           N> const& = {}) {
   return n;
 }
-/// Rejects a condition that is no tensor, and two values without a dtype.
-template <class C, class... A>
-requires(handle<C> || (handle<A> || ...))
-constexpr auto select(C const& condition, A const&... values) {
-  if constexpr (handle<C> && sizeof...(A) == 2 && (number_like<A> && ...))
-    static_assert(is_valid<detail::wrong<"T10 select: one of the two values is a tensor, the other takes its dtype: "
-                                         "cast(condition, mt::f32) is 1 where it holds, 0 elsewhere",
-                                         C, A...>>);
-  else
-    static_assert(is_valid<detail::wrong<"T10 select takes a tensor of bools, then two values: select(x > 0, x, 0); by "
-                                         "what C++ knows, C++ chooses: known ? x : y",
-                                         C, A...>>);
-  return detail::first_handle(condition, values...);
+namespace detail {
+/// Whether these are a condition and two values, without a fourth argument.
+template <class C, class A, class B, class D>
+inline constexpr bool is_choice = handle<C> && operand_like<A> && operand_like<B> && std::is_same_v<D, no_argument>;
+}  // namespace detail
+/// Rejects two values without a dtype.
+template <handle C, number_like A, number_like B>
+constexpr auto select(C const& condition, A const&, B const&,
+                      detail::refused_call<"T10 select: one of the two values is a tensor, the other takes its dtype: "
+                                           "cast(condition, mt::f32) is 1 where it holds, 0 elsewhere",
+                                           C, A, B> const& = {}) {
+  return detail::given_up(condition);
+}
+/// Rejects a condition that is no tensor.
+template <detail::argument C, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
+          detail::argument D = detail::no_argument>
+requires((handle<C> || handle<A> || handle<B> || handle<D>) && !detail::is_choice<C, A, B, D>)
+constexpr auto select(C const& condition, A const& a = {}, B const& b = {}, D const& d = {},
+                      detail::refused_call<"T10 select takes a tensor of bools, then two values: select(x > 0, x, 0); "
+                                           "by what C++ knows, C++ chooses: known ? x : y",
+                                           C, A, B, D> const& = {}) {
+  return detail::given_up(condition, a, b, d);
 }
 /// Rejects the name that other libraries have for select.
-template <class C, class... A>
-requires(handle<C> || (handle<A> || ...))
-constexpr auto where(C const& c, A const&... a) {
-  static_assert(is_valid<detail::wrong<"T10 a choice for each element is select(condition, a, b)", C, A...>>);
-  return detail::first_handle(c, a...);
+template <detail::argument C, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+requires(handle<C> || handle<A> || handle<B>)
+constexpr auto where(
+    C const& c, A const& a = {}, B const& b = {},
+    detail::refused_call<"T10 a choice for each element is select(condition, a, b)", C, A, B> const& = {}) {
+  return detail::given_up(c, a, b);
 }
 
 namespace detail {
@@ -478,23 +491,19 @@ inline constexpr literal not_of_numbers =
 }  // namespace detail
 /// Rejects functions of numbers that only tensors have.
 template <std::same_as<number> N>
-constexpr number sin(N const& n) {
-  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+constexpr number sin(N const& n, detail::refused_call<detail::not_of_numbers, N> const& = {}) {
   return n;
 }
 template <std::same_as<number> N>
-constexpr number tanh(N const& n) {
-  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+constexpr number tanh(N const& n, detail::refused_call<detail::not_of_numbers, N> const& = {}) {
   return n;
 }
 template <std::same_as<number> N>
-constexpr number abs(N const& n) {
-  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+constexpr number abs(N const& n, detail::refused_call<detail::not_of_numbers, N> const& = {}) {
   return n;
 }
 template <std::same_as<number> N>
-constexpr number floor(N const& n) {
-  static_assert(is_valid<detail::wrong<detail::not_of_numbers, N>>);
+constexpr number floor(N const& n, detail::refused_call<detail::not_of_numbers, N> const& = {}) {
   return n;
 }
 

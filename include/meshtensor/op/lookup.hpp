@@ -157,6 +157,23 @@ constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id di
 
 namespace detail {
 constexpr shape with_rule_of(shape const& x, shape const& more) { return united(x, more); }
+
+template <handle X, handle Index, dim_type D, dim_type... To>
+consteval auto scatter_finding() {
+  if constexpr (!has_dim_v<dims<To...>, D>)
+    return refusal<"T01 scatter_add: to(...) lacks the dim along which rows are added", D, To...>{};
+  else if constexpr (!((same_dim<To, D> || has_dim<X, To>) && ...))
+    return refusal<"T01 scatter_add: the operand lacks a dim of to(...): broadcast it", X, To...>{};
+  else if constexpr (!of_integer<Index>) return refusal<"T02 scatter_add: the index is not an integer", Index>{};
+  else if constexpr (of_bool<X>) return refusal<"T04 arithmetic on bool: cast the operand", X>{};
+  else return no_error{};
+}
+template <handle Index, dim_type D>
+consteval auto one_hot_finding() {
+  if constexpr (!of_integer<Index>) return refusal<"T02 one_hot: the index is not an integer", Index>{};
+  else if constexpr (!lacks_dim<Index, D>) return refusal<"T03 one_hot: the index already has the dim", Index, D>{};
+  else return no_error{};
+}
 }  // namespace detail
 
 /// Gathers rows of a table by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range
@@ -168,7 +185,8 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 /// grad    scatter_add of the cotangent
 /// errors  T01 the table lacks the dim; T02 the index is not an integer; T03 the index has the dim itself
 template <handle Table, handle Index, dim_type D>
-constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
+constexpr auto gather(Table const& table, Index const& index, D along,
+                      detail::rule_line<gather_rule, dims<D>, Table, Index> const& where = {}) {
   return detail::record<gather_rule, D>(
       where, [&](builder& b) { return gather(b, table.id, index.id, detail::dim_of(b, along)); }, table, index);
 }
@@ -182,56 +200,54 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
 /// grad    gather of the cotangent
 /// errors  T01 `to` lacks the dim, or `x` a dim of the index or of `to`; T02 the index is not an integer
 template <handle X, handle Index, dim_type D, dim_type... To>
-constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To...>, line const& where = {}) {
-  if constexpr (!has_dim_v<dims<To...>, D>)
-    static_assert(
-        is_valid<detail::wrong<"T01 scatter_add: to(...) lacks the dim along which rows are added", D, To...>>);
-  if constexpr (!((detail::same_dim<To, D> || has_dim<X, To>) && ...))
-    static_assert(
-        is_valid<detail::wrong<"T01 scatter_add: the operand lacks a dim of to(...): broadcast it", X, To...>>);
-  if constexpr (!of_integer<Index>)
-    static_assert(is_valid<detail::wrong<"T02 scatter_add: the index is not an integer", Index>>);
-  if constexpr (of_bool<X>) static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
-  detail::recording r(detail::owner_of(x, index), where);
-  constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>) && ...) && has_dim_v<dims<To...>, D>;
-  if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
-  shape const wanted = detail::shape_of(r.b, dims<To...>{});
-  return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_of(r.b, along), wanted));
+constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To...>,
+                           checked_line<decltype(detail::scatter_finding<X, Index, D, To...>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::scatter_finding<X, Index, D, To...>())>) {
+    detail::recording r(detail::owner_of(x, index), where);
+    shape const wanted = detail::shape_of(r.b, dims<To...>{});
+    return detail::wrap<X::type, dims<To...>>(r.b,
+                                              scatter_add(r.b, x.id, index.id, detail::dim_of(r.b, along), wanted));
+  } else {
+    return detail::given_up<X::type, dims<To...>>(x);
+  }
 }
 
 /// Rejects the dims of a result that do not stand in `to(...)`.
-template <handle X, class Index, dim_type D, dim_type... To>
-constexpr auto scatter_add(X const& x, Index const&, D, To...) {
-  static_assert(is_valid<detail::wrong<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dims of the "
-                                       "result stand in mt::to(...)",
-                                       D, To...>>);
-  return x;
+template <handle X, class Index, dim_type D, detail::argument A = detail::no_argument,
+          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+requires(dim_type<A> || std::same_as<A, detail::no_argument>)
+constexpr auto scatter_add(X const& x, Index const&, D, A const& = {}, B const& = {}, C const& = {},
+                           detail::refused_call<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the "
+                                                "dims of the result stand in mt::to(...)",
+                                                D, A, B, C> const& = {}) {
+  return detail::given_up(x);
 }
-
 /// Rejects the dims of the result before the dim that the index counts.
 template <handle X, class Index, dim_type... To, dim_type D>
-constexpr auto scatter_add(X const& x, Index const&, to_dims<To...>, D) {
-  static_assert(
-      is_valid<detail::wrong<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dim that the index "
-                             "counts comes before mt::to(...)",
-                             D, To...>>);
-  return x;
+constexpr auto scatter_add(X const& x, Index const&, to_dims<To...>, D,
+                           detail::refused_call<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dim "
+                                                "that the index counts comes before mt::to(...)",
+                                                D, To...> const& = {}) {
+  return detail::given_up(x);
 }
 /// Rejects arguments of other kinds or in another order.
-template <handle X, class... A>
-constexpr auto gather(X const& x, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 gather takes a table, a tensor of positions and the dim of the table that "
-                                       "they count: gather(table, index, vocab)",
-                                       X, A...>>);
-  return x;
+template <handle X, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument>
+requires(!handle<A> || !dim_type<B>)
+constexpr auto gather(X const& x, A const& = {}, B const& = {}, C const& = {},
+                      detail::refused_call<"T10 gather takes a table, a tensor of positions and the dim of the "
+                                           "table that they count: gather(table, index, vocab)",
+                                           X, A, B, C> const& = {}) {
+  return detail::given_up(x);
 }
 /// Rejects the name that other libraries have for gather.
-template <handle X, class... A>
-constexpr auto take(X const& x, A const&...) {
-  static_assert(
-      is_valid<
-          detail::wrong<"T10 the rows of an index are gather(table, index, along), of a dim by its name", X, A...>>);
-  return x;
+template <handle X, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument>
+constexpr auto take(
+    X const& x, A const& = {}, B const& = {}, C const& = {},
+    detail::refused_call<"T10 the rows of an index are gather(table, index, along), of a dim by its name", X, A, B,
+                         C> const& = {}) {
+  return detail::given_up(x);
 }
 
 /// The positions along a dim, 0, 1, 2, …: `iota(s, length, mt::i32)`.
@@ -249,30 +265,27 @@ constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& 
 /// grad    none
 /// errors  T02 the index is not an integer; T03 the index has the dim already
 template <handle Index, dim_type D, dtype T>
-constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line const& where = {}) {
-  if constexpr (!of_integer<Index>)
-    static_assert(is_valid<detail::wrong<"T02 one_hot: the index is not an integer", Index>>);
-  if constexpr (!detail::lacks_dim<Index, D>)
-    static_assert(is_valid<detail::wrong<"T03 one_hot: the index already has the dim", Index, D>>);
-  detail::recording r(index.owner, where);
-  if constexpr (of_integer<Index> && detail::lacks_dim<Index, D>) {
+constexpr auto one_hot(Index const& index, D along, dtype_constant<T>,
+                       checked_line<decltype(detail::one_hot_finding<Index, D>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::one_hot_finding<Index, D>())>) {
+    detail::recording r(index.owner, where);
     constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist
     value_id const wanted = cast(r.b, index.id, wide);
     value_id const position = iota(r.b, detail::dim_of(r.b, along), wide);
     value_id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);
     return detail::wrap<T, result_dims_t<detail::with_rule_of, typename Index::dim_list, dims<D>>>(r.b, v);
   } else {
-    return handle_t<T, typename Index::dim_list>(index.owner, index.id);
+    return detail::given_up<T, typename Index::dim_list>(index);
   }
 }
 /// Rejects a call without the dtype, or with a size in the place of a dim.
-template <handle Index, class... A>
-constexpr auto one_hot(Index const& index, A const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 one_hot takes the new dim, then the dtype of its result: one_hot(index, vocab, "
-                             "mt::f32)",
-                             Index, A...>>);
-  return index;
+template <handle Index, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+requires(!dim_type<A> || !detail::is_dtype<B>)
+constexpr auto one_hot(Index const& index, A const& = {}, B const& = {},
+                       detail::refused_call<"T10 one_hot takes the new dim, then the dtype of its result: "
+                                            "one_hot(index, vocab, mt::f32)",
+                                            Index, A, B> const& = {}) {
+  return detail::given_up<dtype::f32, typename Index::dim_list>(index);
 }
 
 }  // namespace meshtensor

@@ -168,7 +168,8 @@ constexpr value_id put_rows(builder& b, value_id x, value_id part, value_id inde
 /// grad    of `x`: the cotangent, zero in the slice; of `part`: the slice of the cotangent
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
-constexpr auto put(X const& x, P const& part, D along, number const& position, line const& where = {}) {
+constexpr auto put(X const& x, P const& part, D along, number const& position,
+                   detail::rule_line<put_rule, dims<D>, X, P> const& where = {}) {
   return detail::record<put_rule, D>(
       where,
       [&](builder& b) {
@@ -190,7 +191,8 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ, the index is not an integer; T03 `part` or the index has the
 ///         dim
 template <handle X, handle P, dim_type D, handle Index>
-constexpr auto put(X const& x, P const& part, D along, Index const& index, line const& where = {}) {
+constexpr auto put(X const& x, P const& part, D along, Index const& index,
+                   detail::rule_line<put_rule, dims<D>, X, P, Index> const& where = {}) {
   return detail::record<put_rule, D>(
       where, [&](builder& b) { return put_rows(b, x.id, part.id, index.id, detail::dim_of(b, along)); }, x, part,
       index);

@@ -244,9 +244,9 @@ constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {},
 /// Rejects the greater of a number and a tensor under the name of a reduction.
 template <number_like A, handle H>
 constexpr auto max(A const&, H const& x,
-                   checked_line<detail::refusal<"T10 max is a reduction, max(x, vocab); of two operands there "
-                                                "is maximum(a, b)",
-                                                A, H>> const& = {}) {
+                   detail::refused_call<"T10 max is a reduction, max(x, vocab); of two operands there "
+                                        "is maximum(a, b)",
+                                        A, H> const& = {}) {
   return detail::given_up(x);
 }
 
@@ -262,9 +262,9 @@ constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {},
 /// Rejects the lesser of a number and a tensor under the name of a reduction.
 template <number_like A, handle H>
 constexpr auto min(A const&, H const& x,
-                   checked_line<detail::refusal<"T10 min is a reduction, min(x, vocab); of two operands there "
-                                                "is minimum(a, b)",
-                                                A, H>> const& = {}) {
+                   detail::refused_call<"T10 min is a reduction, min(x, vocab); of two operands there "
+                                        "is minimum(a, b)",
+                                        A, H> const& = {}) {
   return detail::given_up(x);
 }
 

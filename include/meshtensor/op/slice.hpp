@@ -245,7 +245,7 @@ constexpr number_id step_row(builder& b, number const& step) {
 ///         slice reaches beyond the extent, or the step is 0
 template <handle H, dim_type From, dim_type To>
 constexpr auto slice(H const& x, From from, To to, number const& first, number const& step = 1,
-                     line const& where = {}) {
+                     detail::rule_line<slice_rule, dims<From, To>, H> const& where = {}) {
   return detail::record<slice_rule, From, To>(
       where,
       [&](builder& b) {
@@ -267,7 +267,7 @@ constexpr auto slice(H const& x, From from, To to, number const& first, number c
 ///         reaches beyond the extent of `to`, or the step is 0
 template <handle H, dim_type From, dim_type To>
 constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0, number const& step = 1,
-                   line const& where = {}) {
+                   detail::rule_line<pad_rule, dims<From, To>, H> const& where = {}) {
   return detail::record<pad_rule, From, To>(
       where,
       [&](builder& b) {
@@ -287,7 +287,8 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
 /// grad    the two slices of the cotangent
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
-constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& where = {}) {
+constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to,
+                      detail::rule_line<concat_rule, dims<DX, DY, To>, X, Y> const& where = {}) {
   return detail::record<concat_rule, DX, DY, To>(
       where,
       [&](builder& b) {
@@ -298,23 +299,28 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& w
 }
 
 /// Rejects a call with numbers in the place of dims.
-template <handle H, class From, class... More>
-requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nth<0, More..., H>::type>)  //
-constexpr auto slice(H const& x, From const&, More const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its "
-                             "own, mt::dim<\"part\", 10>, and `first` a number",
-                             H, From, More...>>);
-  return x;
+template <handle H, detail::argument From = detail::no_argument, detail::argument To = detail::no_argument,
+          detail::argument First = detail::no_argument, detail::argument Step = detail::no_argument>
+requires(!dim_type<From> || !dim_type<To> || std::same_as<First, detail::no_argument>)
+constexpr auto slice(
+    H const& x, From const& = {}, To const& = {}, First const& = {}, Step const& = {},
+    checked_line<
+        detail::refusal<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its own, "
+                        "mt::dim<\"part\", 10>, and `first` a number",
+                        H, From, To, First, Step>> const& = {}) {
+  return detail::given_up(x);
 }
-template <class X, class Y, class... More>
-requires(handle<X> && (handle<Y> || sizeof...(More) != 3))
-constexpr auto concat(X const& x, Y const&, More const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
-                             "a dim as long as both, mt::dim<\"all\", before + after>",
-                             X, Y, More...>>);
-  return x;
+/// Rejects a call without the dims, or with more than two tensors.
+template <detail::argument X, detail::argument Y = detail::no_argument, detail::argument A = detail::no_argument,
+          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument>
+requires((handle<X> || handle<Y>) && (handle<Y> || !handle<A> || !dim_type<C> || !std::same_as<D, detail::no_argument>))
+constexpr auto concat(
+    X const& x, Y const& y = {}, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+    detail::refused_call<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
+                         "a dim as long as both, mt::dim<\"all\", before + after>",
+                         X, Y, A, B, C, D> const& = {}) {
+  return detail::given_up(x, y);
 }
 
 }  // namespace meshtensor

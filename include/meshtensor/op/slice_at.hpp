@@ -76,13 +76,17 @@ constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_
   return add(b, first, offsets_in_slice(b, from, to, along, type));
 }
 
-/// T05 if the compiler knows that a slice is longer than what it is a slice of.
-template <class From, class To>
-constexpr void require_shorter() {
+/// What is wrong with a slice as long as `To` along `From`: T05 if the compiler knows that it is longer.
+template <class Rule, dim_type From, dim_type To, handle... H>
+consteval auto slice_finding() {
   constexpr bool known = From::dim_rule.kind == extent_rule::fixed && To::dim_rule.kind == extent_rule::fixed;
   if constexpr (known && To::dim_rule.value > From::dim_rule.value)
-    static_assert(is_valid<wrong<"T05 the slice is longer than the dim that it is taken from", To, From>>);
+    return refusal<"T05 the slice is longer than the dim that it is taken from", To, From>{};
+  else return rule_finding<Rule, dims<From, To>, H...>();
 }
+/// The line of a call that takes or overwrites a slice, unless something is wrong with it.
+template <class Rule, class From, class To, class... H>
+using slice_line = checked_line<decltype(slice_finding<Rule, From, To, H...>())>;
 
 }  // namespace detail
 
@@ -117,8 +121,8 @@ constexpr value_id put_at(builder& b, value_id x, value_id part, dim_id from, di
 /// errors  T01 `x` lacks `from`; T02 the start is not an integer; T03 `x` has `to` already, the start has one of them;
 ///         T05, S03 `to` is longer than `from`
 template <handle H, dim_type From, dim_type To, handle Start>
-constexpr auto slice(H const& x, From from, To to, Start const& start, line const& where = {}) {
-  detail::require_shorter<From, To>();
+constexpr auto slice(H const& x, From from, To to, Start const& start,
+                     detail::slice_line<detail::slice_at, From, To, H, Start> const& where = {}) {
   return detail::record<detail::slice_at, From, To>(
       where,
       [&](builder& b) {
@@ -141,8 +145,8 @@ constexpr auto slice(H const& x, From from, To to, Start const& start, line cons
 /// errors  T01 `x` lacks `from`, or `part` `to`; T02 the dtypes differ, the start is not an integer; T03 `x` has `to`,
 ///         `part` has `from`, the start has one of them; T05, R10 `to` is longer than `from`
 template <handle H, handle P, dim_type From, dim_type To, handle Start>
-constexpr auto put(H const& x, P const& part, From from, To to, Start const& start, line const& where = {}) {
-  detail::require_shorter<From, To>();
+constexpr auto put(H const& x, P const& part, From from, To to, Start const& start,
+                   detail::slice_line<detail::put_at, From, To, H, P, Start> const& where = {}) {
   return detail::record<detail::put_at, From, To>(
       where,
       [&](builder& b) {
@@ -154,13 +158,13 @@ constexpr auto put(H const& x, P const& part, From from, To to, Start const& sta
 
 /// Rejects a number as the start.
 template <handle H, handle P, dim_type From, dim_type To, number_like N>
-constexpr auto put(H const& x, P const&, From, To, N const&, line const& = {}) {
-  static_assert(
-      is_valid<
-          detail::wrong<"T10 put(x, part, length, window, start) starts at a tensor of integers; at a number it is "
-                        "put(x, part, length, iota(s, window, mt::i32) + number)",
-                        H, P, From, To>>);
-  return x;
+constexpr auto put(
+    H const& x, P const&, From, To, N const&,
+    checked_line<
+        detail::refusal<"T10 put(x, part, length, window, start) starts at a tensor of integers; at a number it "
+                        "is put(x, part, length, iota(s, window, mt::i32) + number)",
+                        H, P, From, To>> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

@@ -97,7 +97,8 @@ constexpr sorted_values sort(builder& b, value_id x, dim_id dim, sort_order orde
 /// grad    none
 /// errors  T01 `x` lacks the dim; T04 `x` is bool
 template <handle H, dim_type D>
-constexpr auto argsort(H const& x, D along, sort_order order = sort_order::ascending, line const& where = {}) {
+constexpr auto argsort(H const& x, D along, sort_order order = sort_order::ascending,
+                       detail::rule_line<argsort_rule, dims<D>, H> const& where = {}) {
   return detail::record<argsort_rule, D>(
       where, [&](builder& b) { return argsort(b, x.id, detail::dim_of(b, along), order); }, x);
 }
@@ -107,8 +108,9 @@ constexpr auto argsort(H const& x, D along, sort_order order = sort_order::ascen
 ///
 /// grad    of the elements: the cotangent at their positions
 template <handle H, dim_type D>
-constexpr auto sort(H const& x, D along, sort_order order = sort_order::ascending, line const& where = {}) {
-  if constexpr (!has_dim<H, D> || of_bool<H>) {  // argsort reports it
+constexpr auto sort(H const& x, D along, sort_order order = sort_order::ascending,
+                    detail::rule_line<argsort_rule, dims<D>, H> const& where = {}) {
+  if constexpr (!has_dim<H, D> || of_bool<H>) {
     return std::tuple(x, argsort(x, along, order, where));
   } else {
     detail::recording r(x.owner, where);

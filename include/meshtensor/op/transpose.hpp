@@ -87,6 +87,14 @@ constexpr value_id rename(builder& b, value_id x, dim_id from, dim_id to) {
 
 // ---- what users call ----
 
+namespace detail {
+template <handle H, dim_type... D>
+consteval auto transpose_finding() {
+  if constexpr (has_dims<H, D...> && has_only_dims<H, D...>) return no_error{};
+  else return refusal<"T03 transpose: the result does not name exactly the dims of the operand", H, D...>{};
+}
+}  // namespace detail
+
 /// Reorders the dims of a tensor: `transpose(x, to(length, batch, d_model))`.
 ///
 /// dims    those of `to`
@@ -94,26 +102,27 @@ constexpr value_id rename(builder& b, value_id x, dim_id from, dim_id to) {
 /// grad    the cotangent
 /// errors  T03 `to` does not name exactly the dims of `x`
 template <handle H, dim_type... D>
-constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
-  if constexpr (!detail::has_dims<H, D...> || !detail::has_only_dims<H, D...>)
-    static_assert(
-        is_valid<detail::wrong<"T03 transpose: the result does not name exactly the dims of the operand", H, D...>>);
-  if constexpr (detail::has_dims<H, D...> && detail::has_only_dims<H, D...>) {
+constexpr auto transpose(H const& x, to_dims<D...>,
+                         checked_line<decltype(detail::transpose_finding<H, D...>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::transpose_finding<H, D...>())>) {
     detail::recording r(x.owner, where);
     return detail::wrap<H::type, dims<D...>>(r.b, transpose(r.b, x.id, detail::shape_of(r.b, dims<D...>{})));
   } else {
-    return handle_t<H::type, dims<D...>>(x.owner, x.id);
+    return detail::given_up<H::type, dims<D...>>(x);
   }
 }
 
 /// Rejects a call by position, or without `to`.
-template <handle H, class... D>
-constexpr auto transpose(H const& x, D const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands "
-                             "meet by name, so it is seldom needed",
-                             H>>);
-  return x;
+template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+requires(!detail::is_to<A>)
+constexpr auto transpose(
+    H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+    checked_line<
+        detail::refusal<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands meet by "
+                        "name, so it is seldom needed",
+                        H>> const& = {}) {
+  return detail::given_up(x);
 }
 
 /// Renames dim `from` of a tensor to `to`: `rename(x, length, memory)`, so that every element along `length` can be
@@ -123,7 +132,8 @@ constexpr auto transpose(H const& x, D const&...) {
 /// dims    those of `x`, `to` in the place of `from`
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already
 template <handle H, dim_type From, dim_type To>
-constexpr auto rename(H const& x, From from, To to, line const& where = {}) {
+constexpr auto rename(H const& x, From from, To to,
+                      detail::rule_line<rename_rule, dims<From, To>, H> const& where = {}) {
   return detail::record<rename_rule, From, To>(
       where,
       [&](builder& b) {

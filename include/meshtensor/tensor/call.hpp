@@ -56,6 +56,14 @@ struct checked_line<Reason> : line {
   }  // NOLINT
 };
 
+namespace detail {
+/// Whether a parameter of this type refuses its call.
+template <class>
+inline constexpr bool is_refused = false;
+template <class Reason>
+inline constexpr bool is_refused<checked_line<Reason>> = !nothing_found<Reason>;
+}  // namespace detail
+
 /// An operand and the line of its use: operators take this, so that every node knows its line.
 template <class T, class Reason = no_error>
 struct at {

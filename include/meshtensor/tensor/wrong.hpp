@@ -109,12 +109,26 @@ constexpr type_finding fault_of_types() {
   return {d};
 }
 
+/// What an argument of a refused call may be: the line of a call, which operations of the library hand on, is none.
+template <class A>
+concept argument = !std::is_base_of_v<line, A>;
+
 /// The same error as the reason for which a call is refused (tensor/call.hpp).
 template <literal Words, class... Facts>
 using refusal = decltype(error_of<wrong<Words, Facts...>>());
 template <literal Words, class... Facts>
 struct refusal_of {
   using type = refusal<Words, Facts...>;
+};
+
+/// The last parameter of a function that takes what no other one of its name takes, so that every call is refused. The
+/// sentence is made only for a call: clang looks at the types of parameters before it looks at constraints.
+template <literal Words, class... Facts>
+struct refused_call {
+  template <class Reason = refusal<Words, Facts...>>
+  MESHTENSOR_REFUSES constexpr refused_call(std::source_location const& = std::source_location::current()) {
+    static_assert(is_said<Reason>, "meshtensor refuses this call");
+  }
 };
 
 }  // namespace detail

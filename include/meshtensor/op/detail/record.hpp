@@ -161,15 +161,32 @@ struct same_as_operand {
   static constexpr void infer(inference& i) { i.give(i[0].type, i.dims_of(0)); }
 };
 
+/// What a rule finds wrong with operands of these types and with the dims among its attributes.
+template <class AttributeDims>
+inline constexpr bool are_dims = false;
+template <dim_type... D>
+inline constexpr bool are_dims<dims<D...>> = true;
+template <class Rule, class AttributeDims, operand_like... H>
+requires are_dims<AttributeDims>
+consteval auto rule_finding() {
+  using types = typename inference_by<(is_any<dims_of_t<H>> || ...), Rule, AttributeDims, H...>::type;
+  if constexpr (types::fails) return error_of<types::finding>();
+  else return no_error{};
+}
+/// The line of a call of an operation, unless its rule finds something wrong.
+template <class Rule, class AttributeDims, class... H>
+using rule_line = checked_line<decltype(rule_finding<Rule, AttributeDims, H...>())>;
+
 /// Calls `make` to add nodes to the trace, and returns their value as a handle whose type the operation's `infer`
-/// gives. A fault is one error sentence of the compiler, with the types of the operands and dims that it is about; the
-/// first operand is then returned, so that compilation goes on.
-template <class Rule, dim_type... D, class... H>
-constexpr auto record(line const& where, auto const& make, H const&... operands) {
+/// gives. A fault is one error sentence of the compiler, with the types of the operands and dims that it is about: at
+/// the call if `where` is a `rule_line`. The first operand is then returned with the dtype of the result, so that
+/// compilation goes on.
+template <class Rule, dim_type... D, class Line, class... H>
+constexpr auto record(Line const& where, auto const& make, H const&... operands) {
   using types = typename inference_by<(is_any<dims_of_t<H>> || ...), Rule, dims<D...>, H...>::type;
   if constexpr (types::fails) {
-    static_assert(is_valid<types::finding>);
-    return first_handle(operands...);
+    if constexpr (!is_refused<Line>) static_assert(is_valid<types::finding>);
+    return given_up<types::type, typename decltype(first_handle(operands...))::dim_list>(operands...);
   } else {
     recording r(owner_of(operands...), where);
     return wrap<types::type, typename types::dim_list>(r.b, make(r.b));
