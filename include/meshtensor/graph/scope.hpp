@@ -402,23 +402,45 @@ class trace_scope {
 };
 
 namespace detail {
-/// Calls a layer's function in its scope; wrong arguments are one error sentence that says what they should be
-/// where the function says that, as `static constexpr literal usage`.
-template <bool Library, class F, class... Args>
-constexpr auto call_layer(F const&, Args const&...) {
-  static_assert(is_valid<wrong<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>>);
+/// What is wrong with the arguments of a layer. Where its function says what they should be, as `static constexpr
+/// literal usage`, so does the sentence; what it finds in their types itself is its `finding<Args…>()`.
+template <class F, class... Args>
+requires(!scope<typename nth<0, Args..., F>::type>)
+consteval auto layer_finding() {
+  return refusal<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>{};
 }
-template <bool Library, class F, scope S, class... Args>
-constexpr auto call_layer(F const& body, S const& s, Args const&... args) {
-  if constexpr (takes<F, S, Args...>) {
-    auto const here = s.enter(Library);
-    return body(s, args...);
-  } else if constexpr (requires { F::usage; }) {
-    static_assert(is_valid<wrong<F::usage, Args...>>);
-  } else {
-    static_assert(
-        is_valid<wrong<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>>);
-  }
+template <class F, scope S, class... Args>
+consteval auto layer_finding() {
+  constexpr bool finds = [] {
+    if constexpr (requires { F::template finding<Args...>(); })
+      return !nothing_found<decltype(F::template finding<Args...>())>;
+    else return false;
+  }();
+  if constexpr (finds) return F::template finding<Args...>();
+  else if constexpr (takes<F, S, Args...>) return no_error{};
+  else if constexpr (requires { F::usage; }) return refusal<F::usage, Args...>{};
+  else return refusal<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>{};
+}
+/// What a call that was refused returns: the first tensor among its arguments.
+template <class... Args>
+constexpr auto given_up_layer(Args const&...) {
+  return no_result{};
+}
+template <class First, class... More>
+constexpr auto given_up_layer(First const& first, More const&... more) {
+  if constexpr (scope<First>) first.recorder().give_up();
+  if constexpr (handle<First>) return first.owner->give_up(), first;
+  else return given_up_layer(more...);
+}
+/// The same, as a tuple where the layer has several results.
+template <class F, class... Args>
+constexpr auto given_up_results(Args const&... args) {
+  auto const one = given_up_layer(args...);
+  if constexpr (requires { F::result_count; })
+    return []<std::size_t... I>(auto const& same, std::index_sequence<I...>) {
+      return std::tuple{(static_cast<void>(I), same)...};
+    }(one, std::make_index_sequence<F::result_count>{});
+  else return one;
 }
 }  // namespace detail
 
@@ -430,8 +452,23 @@ struct layer {
   F body;
   constexpr layer(F f) : body(f) {}  // NOLINT: a function is a layer
   template <class... Args>
+  requires nothing_found<decltype(detail::layer_finding<F, Args...>())>
   constexpr auto operator()(Args const&... args) const {
-    return detail::call_layer<false>(body, args...);
+    return called(args...);
+  }
+  /// Rejects wrong arguments.
+  template <class... Args, class Reason = decltype(detail::layer_finding<F, Args...>())>
+  requires(!nothing_found<Reason>)
+  MESHTENSOR_REFUSES constexpr auto operator()(Args const&... args) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return detail::given_up_results<F>(args...);
+  }
+
+ private:
+  template <scope S, class... Args>
+  constexpr auto called(S const& s, Args const&... args) const {
+    auto const here = s.enter(false);
+    return body(s, args...);
   }
 };
 
@@ -441,8 +478,23 @@ struct library_layer {
   F body;
   constexpr library_layer(F f) : body(f) {}  // NOLINT: a function is a layer
   template <class... Args>
+  requires nothing_found<decltype(detail::layer_finding<F, Args...>())>
   constexpr auto operator()(Args const&... args) const {
-    return detail::call_layer<true>(body, args...);
+    return called(args...);
+  }
+  /// Rejects wrong arguments.
+  template <class... Args, class Reason = decltype(detail::layer_finding<F, Args...>())>
+  requires(!nothing_found<Reason>)
+  MESHTENSOR_REFUSES constexpr auto operator()(Args const&... args) const {
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+    return detail::given_up_results<F>(args...);
+  }
+
+ private:
+  template <scope S, class... Args>
+  constexpr auto called(S const& s, Args const&... args) const {
+    auto const here = s.enter(true);
+    return body(s, args...);
   }
 };
 

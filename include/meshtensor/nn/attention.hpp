@@ -49,43 +49,47 @@ constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head
   return shown<Causal>(all, meshtensor::detail::least_finite_like<Q>, length, memory, visible...);
 }
 
-/// Whether queries and keys count their positions by two dims.
-template <class Length, class Memory>
-constexpr bool are_two_dims() {
+/// What is wrong with attention over these dims and with a mask: queries and keys count their positions by two dims.
+template <class Length, class Memory, class... Visible>
+consteval auto positions_finding() {
+  using meshtensor::detail::refusal;
   if constexpr (std::is_same_v<Length, Memory>)
-    static_assert(is_valid<meshtensor::detail::wrong<
-                      "T10 attention takes two dims of positions, of the queries and of the keys: declare a second one "
-                      "of the same extent, mt::dim<\"memory\", length + 0>",
-                      Length, Memory>>);
-  return !std::is_same_v<Length, Memory>;
+    return refusal<
+        "T10 attention takes two dims of positions, of the queries and of the keys: declare a second one of the same "
+        "extent, mt::dim<\"memory\", length + 0>",
+        Length, Memory>{};
+  else if constexpr (!((of_bool<Visible> && has_dim<Visible, Memory>) && ...))
+    return refusal<"T01 attention: the mask must be a bool tensor with the dim of the key positions", Visible...,
+                   Memory>{};
+  else return no_error{};
 }
 
-template <class Q, class K, class V, class Length, class Memory, class Head>
-concept attends = !std::is_same_v<Length, Memory> && has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> &&
-                  has_dim<K, Head> && has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
+/// What is wrong with the operands of attention.
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle... Visible>
+consteval auto attention_finding() {
+  using meshtensor::detail::refusal;
+  if constexpr (std::is_same_v<Length, Memory>) return positions_finding<Length, Memory>();
+  else if constexpr (!(has_dim<Q, Length> && has_dim<Q, Head>))
+    return refusal<"T01 attention: the queries lack a dim", Q, Length, Head>{};
+  else if constexpr (!(has_dim<K, Memory> && has_dim<K, Head>))
+    return refusal<"T01 attention: the keys lack a dim", K, Memory, Head>{};
+  else if constexpr (!has_dim<V, Memory>)
+    return refusal<"T01 attention: the values lack the dim of the key positions", V, Memory>{};
+  else if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
+    return refusal<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>{};
+  else if constexpr (!of_float<Q>) return refusal<"T04 this function takes tensors of floats: cast the operand", Q>{};
+  else return positions_finding<Length, Memory, Visible...>();
+}
+/// The line of a call of attention, unless something is wrong with it.
+template <class... Operands>
+using attention_line = checked_line<decltype(attention_finding<Operands...>())>;
 
 /// The mean of the values, and the logarithm of the sum of their weights, which has a gradient only if `BySum`.
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head,
           handle... Visible>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
                       Visible const&... visible) {
-  are_two_dims<Length, Memory>();
-  if constexpr (!(has_dim<Q, Length> && has_dim<Q, Head>))
-    static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the queries lack a dim", Q, Length, Head>>);
-  if constexpr (!(has_dim<K, Memory> && has_dim<K, Head>))
-    static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the keys lack a dim", K, Memory, Head>>);
-  if constexpr (!has_dim<V, Memory>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the key positions", V, Memory>>);
-  if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>>);
-  if constexpr (!of_float<Q>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", Q>>);
-  static_assert((of_bool<Visible> && ...) && (has_dim<Visible, Memory> && ...),
-                "meshtensor T01: attention: the mask must be a bool tensor with the dim of the key positions");
-  if constexpr (attends<Q, K, V, Length, Memory, Head>) {
+  if constexpr (nothing_found<decltype(attention_finding<Q, K, V, Length, Memory, Head, Visible...>())>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
     return composite_with_gradient(
         Causal                   ? name("nn.causal_attention")
@@ -116,7 +120,8 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
         },
         q, k, v, visible...);
   } else {
-    return std::tuple(q, q);
+    auto const first = meshtensor::detail::given_up(q);
+    return std::tuple(first, first);
   }
 }
 
@@ -133,48 +138,48 @@ constexpr auto attend_with_log_sum(Q const& q, K const& k, V const& v, Length le
 
 template <bool Causal>
 struct attention_body {
+  template <handle X, handle Y, dim_type Length, dim_type Memory, dim_type Model, dim_type Heads, dim_type Head,
+            handle... Visible>
+  static consteval auto finding() {
+    using meshtensor::detail::refusal;
+    if constexpr (!(has_dim<X, Length> && has_dim<X, Model>))
+      return refusal<"T01 attention: the operand lacks a dim", X, Length, Model>{};
+    else if constexpr (!(has_dim<Y, Memory> && has_dim<Y, Model>))
+      return refusal<"T01 attention: what is attended to lacks a dim", Y, Memory, Model>{};
+    else return positions_finding<Length, Memory, Visible...>();
+  }
   template <scope S, handle X, handle Y, handle... Visible>
-  constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads,
-                            auto head, Visible const&... visible) const {
-    if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
-      static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
-                                                       decltype(model)>>);
-    if constexpr (!(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>))
-      static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: what is attended to lacks a dim", Y,
-                                                       decltype(memory), decltype(model)>>);
-    if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)> && has_dim<Y, decltype(memory)> &&
-                  has_dim<Y, decltype(model)>) {
-      auto const project = [&](auto const& from, auto const& weight) {
-        return meshtensor::detail::einsum_by<projected_rule, dims<decltype(model)>, dims<decltype(heads)>,
-                                             dims<decltype(head)>>(from, weight);
-      };
-      auto const start = normal(1 / sqrt(extent(model)));
-      auto const q = project(x, s.parameter("query", model, heads, head, start));
-      auto const k = project(y, s.parameter("key", model, heads, head, start));
-      auto const v = project(y, s.parameter("value", model, heads, head, start));
-      auto const output = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), visible...));
-      auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
-      return einsum_like(x, output, out);
-    } else {
-      return x;
-    }
+  constexpr auto operator()(S const& s, X const& x, Y const& y, dim_type auto length, dim_type auto memory,
+                            dim_type auto model, dim_type auto heads, dim_type auto head,
+                            Visible const&... visible) const {
+    auto const project = [&](auto const& from, auto const& weight) {
+      return meshtensor::detail::einsum_by<projected_rule, dims<decltype(model)>, dims<decltype(heads)>,
+                                           dims<decltype(head)>>(from, weight);
+    };
+    auto const start = normal(1 / sqrt(extent(model)));
+    auto const q = project(x, s.parameter("query", model, heads, head, start));
+    auto const k = project(y, s.parameter("key", model, heads, head, start));
+    auto const v = project(y, s.parameter("value", model, heads, head, start));
+    auto const output = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), visible...));
+    auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
+    return einsum_like(x, output, out);
   }
 };
 
 template <bool Causal>
 struct self_attention_body {
+  template <handle X, dim_type Length, dim_type Memory, dim_type Model, dim_type Heads, dim_type Head,
+            handle... Visible>
+  static consteval auto finding() {
+    using meshtensor::detail::refusal;
+    if constexpr (!(has_dim<X, Length> && has_dim<X, Model>))
+      return refusal<"T01 attention: the operand lacks a dim", X, Length, Model>{};
+    else return positions_finding<Length, Memory, Visible...>();
+  }
   template <scope S, handle X, handle... Visible>
-  constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head,
-                            Visible const&... visible) const {
-    if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
-      static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
-                                                       decltype(model)>>);
-    if constexpr (are_two_dims<decltype(length), decltype(memory)>() && has_dim<X, decltype(length)> &&
-                  has_dim<X, decltype(model)>) {
-      return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, visible...);
-    } else {
-      return x;
-    }
+  constexpr auto operator()(S const& s, X const& x, dim_type auto length, dim_type auto memory, dim_type auto model,
+                            dim_type auto heads, dim_type auto head, Visible const&... visible) const {
+    return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, visible...);
   }
 };
 
@@ -191,7 +196,7 @@ struct self_attention_body {
 /// source  Vaswani et al., arXiv:1706.03762, section 3.2.1
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                     line const& where = {}) {
+                                     detail::attention_line<Q, K, V, Length, Memory, Head> const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where));
 }
 /// Masked attention, in which only positions of `memory` take part where `visible` holds: the composite
@@ -200,13 +205,14 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
 /// result.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                     Visible const& visible, line const& where = {}) {
+                                     Visible const& visible,
+                                     detail::attention_line<Q, K, V, Length, Memory, Head, Visible> const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where, visible));
 }
 /// Causal attention, in which no position attends to those after it: the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                            line const& where = {}) {
+                                            detail::attention_line<Q, K, V, Length, Memory, Head> const& where = {}) {
   return std::get<0>(detail::attend<true, false>(q, k, v, length, memory, head, where));
 }
 
@@ -219,12 +225,13 @@ constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, 
 /// grad    of both results; a query for which all positions are masked has a gradient of 0
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                      line const& where = {}) {
+                                      detail::attention_line<Q, K, V, Length, Memory, Head> const& where = {}) {
   return detail::attend_with_log_sum(q, k, v, length, memory, head, where);
 }
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
-constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                      Visible const& visible, line const& where = {}) {
+constexpr auto attention_with_log_sum(
+    Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, Visible const& visible,
+    detail::attention_line<Q, K, V, Length, Memory, Head, Visible> const& where = {}) {
   return detail::attend_with_log_sum(q, k, v, length, memory, head, where, visible);
 }
 

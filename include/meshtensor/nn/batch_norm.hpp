@@ -58,6 +58,16 @@ struct batch_norm_along {
 struct batch_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 batch_norm takes a scope, x and its channels, then perhaps statistics or options, not a scope and"};
+  template <handle X, channels C, class... How>
+  static consteval auto finding() {
+    using meshtensor::detail::refusal;
+    return []<class... D>(dims<D...>) {
+      if constexpr (!of_float<X>) return refusal<"T04 batch_norm takes a tensor of floats: cast the operand", X>{};
+      else if constexpr (!(has_dim<X, D> && ...))
+        return refusal<"T01 batch_norm: the operand lacks the dim", X, D...>{};
+      else return no_error{};
+    }(decltype(channels_of(std::declval<C>())){});
+  }
   template <scope S, handle X, channels C>
   constexpr auto operator()(S const& s, X const& x, C along, batch_norm_options const& how = {}) const {
     return normalized(s, x, channels_of(along), how);
@@ -70,14 +80,7 @@ struct batch_norm_body {
  private:
   template <scope S, handle X, class... C>
   static constexpr auto normalized(S const& s, X const& x, dims<C...>, batch_norm_options const& how) {
-    constexpr bool has_channels = (has_dim<X, C> && ...);
-    if constexpr (!of_float<X>)
-      static_assert(
-          is_valid<meshtensor::detail::wrong<"T04 batch_norm takes a tensor of floats: cast the operand", X>>);
-    if constexpr (!has_channels)
-      static_assert(is_valid<meshtensor::detail::wrong<"T01 batch_norm: the operand lacks the dim", X, C...>>);
-    if constexpr (of_float<X> && has_channels) return batch_norm_along<X, C...>::apply(s, x, how);
-    else return x;
+    return batch_norm_along<X, C...>::apply(s, x, how);
   }
 };
 

@@ -68,28 +68,17 @@ template <bool Backward, class From, class Into>
 struct convolution_of;
 template <bool Backward, class... From, class... Into>
 struct convolution_of<Backward, dims<From...>, dims<Into...>> {
-  template <bool LacksNew, scope S, handle X, class... I, class... O, class... K, class... Args>
-  static constexpr auto apply(S const& s, X const& x, std::tuple<window_along<I, O, K>...> const& windows,
-                              Args const&... args) {
-    constexpr bool has_channels = (has_dim<X, From> && ...);
-    if constexpr (!has_channels)
-      static_assert(is_valid<refusal<"T01 ", ": the operand lacks channels that it maps from", X, From...>()>);
-    if constexpr (!LacksNew)
-      static_assert(is_valid<refusal<"T03 ", ": the operand already has channels that it maps to", X, Into...>()>);
-    if constexpr (has_channels && LacksNew) return traced(s, x, windows, args...);
-    else return x;
-  }
-
- private:
-  template <meshtensor::detail::literal Code, meshtensor::detail::literal Words, class... Facts>
-  static constexpr auto const& refusal() {
-    using meshtensor::detail::joined_words, meshtensor::detail::literal, meshtensor::detail::wrong;
-    if constexpr (Backward) return wrong<joined_words<Code, literal("convolution_transposed"), Words>, Facts...>;
-    else return wrong<joined_words<Code, literal("convolution"), Words>, Facts...>;
+  template <bool LacksNew, handle X>
+  static consteval auto finding() {
+    if constexpr (!(has_dim<X, From> && ...))
+      return refused<"T01 ", ": the operand lacks channels that it maps from", X, From...>();
+    else if constexpr (!LacksNew)
+      return refused<"T03 ", ": the operand already has channels that it maps to", X, Into...>();
+    else return no_error{};
   }
   template <scope S, handle X, class... I, class... O, class... K, class... Args>
-  static constexpr auto traced(S const& s, X const& x, std::tuple<window_along<I, O, K>...> const& windows,
-                               Args const&... args) {
+  static constexpr auto apply(S const& s, X const& x, std::tuple<window_along<I, O, K>...> const& windows,
+                              Args const&... args) {
     using kernel_dims = ruled_t<kernel_rule, dims<K...>, dims<From...>, dims<Into...>>;
     using summed = ruled_t<without, kernel_dims, dims<Into...>>;
     using moved = std::conditional_t<Backward, dims<O...>, dims<I...>>;
@@ -109,6 +98,14 @@ struct convolution_of<Backward, dims<From...>, dims<Into...>> {
     if constexpr ((std::is_same_v<Args, without_bias> || ...)) return y;
     else return y + s.parameter("bias", Into{}..., zeros);
   }
+
+ private:
+  template <meshtensor::detail::literal Code, meshtensor::detail::literal Words, class... Facts>
+  static consteval auto refused() {
+    using meshtensor::detail::joined_words, meshtensor::detail::literal, meshtensor::detail::refusal;
+    if constexpr (Backward) return refusal<joined_words<Code, literal("convolution_transposed"), Words>, Facts...>{};
+    else return refusal<joined_words<Code, literal("convolution"), Words>, Facts...>{};
+  }
 };
 
 /// Whether `x` lacks the dims that the layer makes. Two lists may share dims, which are groups; two dims may not.
@@ -127,23 +124,25 @@ struct convolution_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 convolution takes a scope, x, c_in, c_out and windows, then perhaps no_bias or an initializer, not a scope "
       "and"};
-  template <scope S, handle X, channels From, channels Into, convolution_argument... Args>
-  constexpr auto operator()(S const& s, X const& x, From from, Into into, Args const&... args) const {
-    using inputs = decltype(channels_of(from));
-    using outputs = decltype(channels_of(into));
-    auto const windows = std::tuple_cat(windows_in(args)...);
-    constexpr auto count = std::tuple_size_v<std::remove_cv_t<decltype(windows)>>;
-    constexpr bool is_moved = count >= 1 && count <= 3;
-    if constexpr (!is_moved)
-      static_assert(is_valid<meshtensor::detail::wrong<
-                        "T10 convolution: name one to three windows: convolution(s / \"first\", x, c_in, c_out, "
-                        "mt::window(rows, rows_2, k_rows, {.stride = 2}), mt::window(cols, cols_2, k_cols)), not",
-                        X, Args...>>);
-    if constexpr (is_moved)
-      return convolution_of<Backward, inputs, outputs>::template apply<lacks_new<X, From, Into>>(s, x, windows,
-                                                                                                 args...);
-    else return x;
+  template <handle X, channels From, channels Into, convolution_argument... Args>
+  static consteval auto finding() {
+    constexpr auto count = std::tuple_size_v<decltype(std::tuple_cat(windows_in(std::declval<Args const&>())...))>;
+    if constexpr (count < 1 || count > 3)
+      return meshtensor::detail::refusal<
+          "T10 convolution: name one to three windows: convolution(s / \"first\", x, c_in, c_out, mt::window(rows, "
+          "rows_2, k_rows, {.stride = 2}), mt::window(cols, cols_2, k_cols)), not",
+          X, Args...>{};
+    else return of<From, Into>::template finding<lacks_new<X, From, Into>, X>();
   }
+  template <scope S, handle X, channels From, channels Into, convolution_argument... Args>
+  constexpr auto operator()(S const& s, X const& x, From, Into, Args const&... args) const {
+    return of<From, Into>::apply(s, x, std::tuple_cat(windows_in(args)...), args...);
+  }
+
+ private:
+  template <class From, class Into>
+  using of = convolution_of<Backward, decltype(channels_of(std::declval<From>())),
+                            decltype(channels_of(std::declval<Into>()))>;
 };
 
 }  // namespace detail

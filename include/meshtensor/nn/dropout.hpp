@@ -9,11 +9,13 @@ namespace meshtensor::nn {
 namespace detail {
 struct dropout_body {
   static constexpr meshtensor::detail::literal usage{"T10 dropout takes a scope, x and a rate, not a scope and"};
-  constexpr auto operator()(scope auto s, auto x, number const& rate) const {
+  template <handle X, class Rate>
+  static consteval auto finding() {
+    if constexpr (of_float<X>) return no_error{};
+    else return meshtensor::detail::refusal<"T04 this function takes tensors of floats: cast the operand", X>{};
+  }
+  constexpr auto operator()(scope auto s, handle auto x, number const& rate) const {
     using X = decltype(x);
-    if constexpr (!of_float<X>)
-      static_assert(
-          is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
     builder& b = s.recorder();
     using random_t = handle_t<dtype::f32, typename X::dim_list>;
     random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));

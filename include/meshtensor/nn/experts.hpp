@@ -47,34 +47,19 @@ constexpr auto in_slots(X const& x, Place const& place, Queue, Slots along) {
       b, scatter_add(b, x.id, place.id, meshtensor::detail::dim_of(b, along), like));
 }
 
-}  // namespace detail
-
-/// Sends each token to the experts that a learned router prefers for it: `auto [token, weight, balance, dropped] =
-/// route(s / "router", x, length, d_model, experts, choices, slots)`. Each expert has a queue for each index of the
-/// other dims of `x`, such as a batch: first come the tokens in their order along `queue` that prefer it most, then
-/// those that prefer it second, and so on. The first of a queue, as many as `slots` has, are served; the others are
-/// dropped, whatever the mesh.
-///
-///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot; -1: none
-///   weight   as `token`: the router's probability of the expert for that token, in the accumulator's type. With two
-///            choices or more, those of a token are divided by their sum.
-///   balance  the loss that is 1 if all experts are preferred alike, and up to their number if not: experts · Σ_e (the
-///            share of tokens that prefer e most) · (the mean probability of e), averaged over the queues
-///   dropped  the share of choices for which there was no slot
-///
-/// parameters  gate [model, experts], normal with standard deviation 1/√model
-/// layout      `experts` and a dim of `x` sharded over one axis: replicate `experts` in the router's scope
-/// grad        of `weight` and `balance`, by the probabilities
-/// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
-/// source      Fedus et al., arXiv:2101.03961, section 2.2; Lepikhin et al., arXiv:2006.16668, algorithm 1
-inline constexpr library_layer route = [](scope auto s, auto x, auto queue, auto model, auto experts, auto choices,
-                                          auto slots) {
-  using X = decltype(x);
-  constexpr bool fits = has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>;
-  if constexpr (!fits)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 route: the operand lacks a dim", X, decltype(queue), decltype(model)>>);
-  if constexpr (fits) {
+/// A layer whose tokens lie along `queue` and `model`: what is wrong with them, and the number of its results.
+template <meshtensor::detail::literal Lacks, int Results>
+struct layer_of_tokens {
+  static constexpr int result_count = Results;
+  template <handle X, dim_type Queue, dim_type Model, class... Args>
+  static consteval auto finding() {
+    if constexpr (has_dim<X, Queue> && has_dim<X, Model>) return no_error{};
+    else return meshtensor::detail::refusal<Lacks, X, Queue, Model>{};
+  }
+};
+struct route_body : layer_of_tokens<"T01 route: the operand lacks a dim", 4> {
+  constexpr auto operator()(scope auto s, handle auto x, dim_type auto queue, dim_type auto model, auto experts,
+                            auto choices, auto slots) const {
     auto const gate = s.parameter("gate", model, experts, normal(1 / sqrt(extent(model))));
     auto const probability = detail::probability_of_experts(x, gate, model, experts);
     constexpr dtype wide = decltype(probability)::type;
@@ -97,10 +82,29 @@ inline constexpr library_layer route = [](scope auto s, auto x, auto queue, auto
     auto const balance = detail::balance_of(probability, queue, experts);
     auto const dropped = mean(sum(cast<wide>(place >= extent(slots)), experts)) / extent(choices);
     return std::tuple(token, weight, balance, dropped);
-  } else {
-    return std::tuple(x, x, x, x);
   }
 };
+}  // namespace detail
+
+/// Sends each token to the experts that a learned router prefers for it: `auto [token, weight, balance, dropped] =
+/// route(s / "router", x, length, d_model, experts, choices, slots)`. Each expert has a queue for each index of the
+/// other dims of `x`, such as a batch: first come the tokens in their order along `queue` that prefer it most, then
+/// those that prefer it second, and so on. The first of a queue, as many as `slots` has, are served; the others are
+/// dropped, whatever the mesh.
+///
+///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot; -1: none
+///   weight   as `token`: the router's probability of the expert for that token, in the accumulator's type. With two
+///            choices or more, those of a token are divided by their sum.
+///   balance  the loss that is 1 if all experts are preferred alike, and up to their number if not: experts · Σ_e (the
+///            share of tokens that prefer e most) · (the mean probability of e), averaged over the queues
+///   dropped  the share of choices for which there was no slot
+///
+/// parameters  gate [model, experts], normal with standard deviation 1/√model
+/// layout      `experts` and a dim of `x` sharded over one axis: replicate `experts` in the router's scope
+/// grad        of `weight` and `balance`, by the probabilities
+/// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
+/// source      Fedus et al., arXiv:2101.03961, section 2.2; Lepikhin et al., arXiv:2006.16668, algorithm 1
+inline constexpr library_layer route = detail::route_body{};
 
 namespace detail {
 
@@ -128,6 +132,16 @@ inline constexpr library_layer combined = [](scope auto, auto made, auto token, 
                                                  scatter_add(b, weighted.id, token.id, along, b.m.values[x.id].dims));
 };
 
+struct mixture_of_experts_body : layer_of_tokens<"T01 mixture_of_experts: the operand lacks a dim", 3> {
+  constexpr auto operator()(scope auto s, handle auto x, dim_type auto queue, dim_type auto model, auto experts,
+                            auto choices, auto slots, auto hidden) const {
+    auto const [token, weight, balance, dropped] = route(s / "router", x, queue, model, experts, choices, slots);
+    auto const sent = detail::dispatched(s / "router", x, token, queue);
+    auto const made = detail::feed_forward_of_each(s / "expert", sent, experts, model, hidden);
+    auto const y = detail::combined(s / "router", made, token, weight, x, queue);
+    return std::tuple(y, balance, dropped);
+  }
+};
 }  // namespace detail
 
 /// Several feed_forward networks of which each token takes only the `choices` that a learned router prefers for it:
@@ -146,21 +160,22 @@ inline constexpr library_layer combined = [](scope auto, auto made, auto token, 
 ///             replicate<batch>>. Tokens go to their experts in one all_to_all, and come back in another.
 /// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Shazeer et al., arXiv:1701.06538; Lepikhin et al., arXiv:2006.16668; Fedus et al., arXiv:2101.03961
-inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, auto queue, auto model, auto experts,
-                                                       auto choices, auto slots, auto hidden) {
-  using X = decltype(x);
-  if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
-    auto const [token, weight, balance, dropped] = route(s / "router", x, queue, model, experts, choices, slots);
-    auto const sent = detail::dispatched(s / "router", x, token, queue);
-    auto const made = detail::feed_forward_of_each(s / "expert", sent, experts, model, hidden);
-    auto const y = detail::combined(s / "router", made, token, weight, x, queue);
-    return std::tuple(y, balance, dropped);
-  } else {
-    static_assert(is_valid<meshtensor::detail::wrong<"T01 mixture_of_experts: the operand lacks a dim", X,
-                                                     decltype(queue), decltype(model)>>);
-    return std::tuple(x, x, x);
+inline constexpr library_layer mixture_of_experts = detail::mixture_of_experts_body{};
+
+namespace detail {
+struct choose_experts_body : layer_of_tokens<"T01 choose_experts: the operand lacks a dim", 3> {
+  constexpr auto operator()(scope auto s, handle auto x, dim_type auto queue, dim_type auto model, auto experts,
+                            auto choices) const {
+    auto const gate = s.parameter("gate", model, experts, normal(1 / sqrt(extent(model))));
+    auto const probability = detail::probability_of_experts(x, gate, model, experts);
+    auto const expert = slice(argsort(probability, experts, sort_order::descending), experts, choices, 0);
+    auto const gates = gather(probability, expert, experts);
+    number const several = minimum(extent(choices) - 1, 1);  // 0 for one choice, else 1
+    auto const weight = gates / (sum(gates, choices) * several + (1 - several));
+    return std::tuple(expert, weight, detail::balance_of(probability, queue, experts));
   }
 };
+}  // namespace detail
 
 /// The experts that a learned router prefers for each token, however many tokens prefer one: `auto [expert, weight,
 /// balance] = choose_experts(s / "router", x, length, d_model, experts, choices)`. The opposite of `route`: nothing is
@@ -175,23 +190,7 @@ inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, aut
 /// layout      as for `route`
 /// grad        of `weight` and `balance`, by the probabilities
 /// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
-inline constexpr library_layer choose_experts = [](scope auto s, auto x, auto queue, auto model, auto experts,
-                                                   auto choices) {
-  using X = decltype(x);
-  if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
-    auto const gate = s.parameter("gate", model, experts, normal(1 / sqrt(extent(model))));
-    auto const probability = detail::probability_of_experts(x, gate, model, experts);
-    auto const expert = slice(argsort(probability, experts, sort_order::descending), experts, choices, 0);
-    auto const gates = gather(probability, expert, experts);
-    number const several = minimum(extent(choices) - 1, 1);  // 0 for one choice, else 1
-    auto const weight = gates / (sum(gates, choices) * several + (1 - several));
-    return std::tuple(expert, weight, detail::balance_of(probability, queue, experts));
-  } else {
-    static_assert(is_valid<meshtensor::detail::wrong<"T01 choose_experts: the operand lacks a dim", X, decltype(queue),
-                                                     decltype(model)>>);
-    return std::tuple(x, x, x);
-  }
-};
+inline constexpr library_layer choose_experts = detail::choose_experts_body{};
 
 namespace detail {
 
@@ -258,6 +257,19 @@ inline constexpr library_layer with_bias = [](scope auto, auto made, auto bias, 
   return made + sum_of_choices(share, bias, expert, experts, made);
 };
 
+struct dropless_mixture_of_experts_body
+    : layer_of_tokens<"T01 dropless_mixture_of_experts: the operand lacks a dim", 2> {
+  constexpr auto operator()(scope auto s, handle auto x, dim_type auto queue, dim_type auto model, auto experts,
+                            auto choices, auto hidden, auto... at_most) const {
+    using X = decltype(x);
+    auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
+    auto const share = cast<X::type>(weight);
+    auto const sent = detail::copy_in_scope(s / "router", x);
+    auto const [made, bias, served] = detail::grouped_feed_forward(
+        s / "expert", sent, expert, detail::copy_in_scope(s / "router", share), experts, model, hidden, at_most...);
+    return std::tuple(detail::with_bias(s / "router", made, bias, served, share, experts), balance);
+  }
+};
 }  // namespace detail
 
 /// A mixture_of_experts that drops no token: an expert serves all that choose it, `auto [y, balance] =
@@ -277,21 +289,6 @@ inline constexpr library_layer with_bias = [](scope auto, auto made, auto bias, 
 ///             Over another axis hidden values are summed over it, too: rather shard `hidden`.
 /// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Gale et al., arXiv:2211.15841; Tan et al., arXiv:2403.08245
-inline constexpr library_layer dropless_mixture_of_experts =
-    [](scope auto s, auto x, auto queue, auto model, auto experts, auto choices, auto hidden, auto... at_most) {
-      using X = decltype(x);
-      if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
-        auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
-        auto const share = cast<X::type>(weight);
-        auto const sent = detail::copy_in_scope(s / "router", x);
-        auto const [made, bias, served] = detail::grouped_feed_forward(
-            s / "expert", sent, expert, detail::copy_in_scope(s / "router", share), experts, model, hidden, at_most...);
-        return std::tuple(detail::with_bias(s / "router", made, bias, served, share, experts), balance);
-      } else {
-        static_assert(is_valid<meshtensor::detail::wrong<"T01 dropless_mixture_of_experts: the operand lacks a dim", X,
-                                                         decltype(queue), decltype(model)>>);
-        return std::tuple(x, x);
-      }
-    };
+inline constexpr library_layer dropless_mixture_of_experts = detail::dropless_mixture_of_experts_body{};
 
 }  // namespace meshtensor::nn

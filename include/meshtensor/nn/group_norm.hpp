@@ -15,45 +15,41 @@ struct group_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 group_norm takes a scope, x, its channels, mt::to(groups, in_group) and the dims of positions, not a scope "
       "and"};
+  template <handle X, dim_type C, class Parts, dim_type... Along>
+  static consteval auto finding() {
+    using meshtensor::detail::refusal;
+    if constexpr (!has_dim<X, C> || !(has_dim<X, Along> && ...))
+      return refusal<"T01 group_norm: the operand lacks a dim", X, C, Along...>{};
+    else if constexpr (!of_float<X>) return refusal<"T04 group_norm takes a tensor of floats: cast the operand", X>{};
+    else return no_error{};
+  }
   template <scope S, handle X, dim_type C, dim_type G, dim_type I, dim_type... Along>
   constexpr auto operator()(S const& s, X const& x, C channel, to_dims<G, I> parts, Along...) const {
-    constexpr bool has_all = has_dim<X, C> && (has_dim<X, Along> && ...);
-    if constexpr (!has_all)
-      static_assert(is_valid<meshtensor::detail::wrong<"T01 group_norm: the operand lacks a dim", X, C, Along...>>);
-    if constexpr (!of_float<X>)
-      static_assert(
-          is_valid<meshtensor::detail::wrong<"T04 group_norm takes a tensor of floats: cast the operand", X>>);
-    if constexpr (has_all && of_float<X>) {
-      auto const gain = split(s.parameter("gain", channel, ones), channel, parts);
-      auto const bias = split(s.parameter("bias", channel, zeros), channel, parts);
-      auto const apart = split(x, channel, parts);
-      auto const results = standardized<false>(apart, gain, bias, dims<Along..., I>{}, norm_epsilon);
-      return merge(std::get<0>(results), parts, channel);
-    } else {
-      return x;
-    }
+    auto const gain = split(s.parameter("gain", channel, ones), channel, parts);
+    auto const bias = split(s.parameter("bias", channel, zeros), channel, parts);
+    auto const apart = split(x, channel, parts);
+    auto const results = standardized<false>(apart, gain, bias, dims<Along..., I>{}, norm_epsilon);
+    return merge(std::get<0>(results), parts, channel);
   }
 };
 
 struct instance_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 instance_norm takes a scope, x, its channels and the dims of positions, not a scope and"};
+  template <handle X, dim_type C, dim_type First, dim_type... Along>
+  static consteval auto finding() {
+    using meshtensor::detail::refusal;
+    if constexpr (!(has_dim<X, C> && has_dim<X, First> && (has_dim<X, Along> && ...)))
+      return refusal<"T01 instance_norm: the operand lacks a dim", X, C, First, Along...>{};
+    else if constexpr (!of_float<X>)
+      return refusal<"T04 instance_norm takes a tensor of floats: cast the operand", X>{};
+    else return no_error{};
+  }
   template <scope S, handle X, dim_type C, dim_type First, dim_type... Along>
   constexpr auto operator()(S const& s, X const& x, C channel, First, Along...) const {
-    constexpr bool has_all = has_dim<X, C> && has_dim<X, First> && (has_dim<X, Along> && ...);
-    if constexpr (!has_all)
-      static_assert(
-          is_valid<meshtensor::detail::wrong<"T01 instance_norm: the operand lacks a dim", X, C, First, Along...>>);
-    if constexpr (!of_float<X>)
-      static_assert(
-          is_valid<meshtensor::detail::wrong<"T04 instance_norm takes a tensor of floats: cast the operand", X>>);
-    if constexpr (has_all && of_float<X>) {
-      auto const gain = s.parameter("gain", channel, ones);
-      auto const bias = s.parameter("bias", channel, zeros);
-      return std::get<0>(standardized<false>(x, gain, bias, dims<First, Along...>{}, norm_epsilon));
-    } else {
-      return x;
-    }
+    auto const gain = s.parameter("gain", channel, ones);
+    auto const bias = s.parameter("bias", channel, zeros);
+    return std::get<0>(standardized<false>(x, gain, bias, dims<First, Along...>{}, norm_epsilon));
   }
 };
 

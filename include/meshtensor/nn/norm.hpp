@@ -24,37 +24,63 @@ constexpr auto scale_along(X const& x, D along) {
 struct layer_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 layer_norm takes a scope, x and the dim of its mean, not a scope and"};
-  constexpr auto operator()(scope auto s, auto x, auto along) const {
-    if constexpr (!has_dim<decltype(x), decltype(along)>)
-      static_assert(
-          is_valid<
-              meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
-    if constexpr (has_dim<decltype(x), decltype(along)>) {
-      auto const gain = s.parameter("gain", along, ones);
-      auto const bias = s.parameter("bias", along, zeros);
-      auto const results = composite_with_gradient(
-          "layer_norm",
-          [=](auto a, auto g, auto b) {
-            auto const centre = mean(a, along);
-            auto const centred = a - centre;
-            auto const scale = scale_along(centred, along);
-            return std::tuple(centred * scale * g + b, centre, scale);
-          },
-          [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
-            auto const normal_a = (a - centre) * scale;
-            auto const d_normal = dy * g;
-            auto const centered = d_normal - mean(d_normal, along);
-            auto const projected = normal_a * mean(d_normal * normal_a, along);
-            auto const da = meshtensor::detail::summed_like((centered - projected) * scale, a);
-            auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
-            auto const db = meshtensor::detail::summed_like(dy, b);
-            return std::tuple(da, dg, db);
-          },
-          x, gain, bias);
-      return std::get<0>(results);
-    } else {
-      return x;
-    }
+  template <handle X, dim_type D>
+  static consteval auto finding() {
+    if constexpr (has_dim<X, D>) return no_error{};
+    else return meshtensor::detail::refusal<"T01 layer_norm: the operand lacks the dim", X, D>{};
+  }
+  constexpr auto operator()(scope auto s, handle auto x, dim_type auto along) const {
+    auto const gain = s.parameter("gain", along, ones);
+    auto const bias = s.parameter("bias", along, zeros);
+    auto const results = composite_with_gradient(
+        "layer_norm",
+        [=](auto a, auto g, auto b) {
+          auto const centre = mean(a, along);
+          auto const centred = a - centre;
+          auto const scale = scale_along(centred, along);
+          return std::tuple(centred * scale * g + b, centre, scale);
+        },
+        [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
+          auto const normal_a = (a - centre) * scale;
+          auto const d_normal = dy * g;
+          auto const centered = d_normal - mean(d_normal, along);
+          auto const projected = normal_a * mean(d_normal * normal_a, along);
+          auto const da = meshtensor::detail::summed_like((centered - projected) * scale, a);
+          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+          auto const db = meshtensor::detail::summed_like(dy, b);
+          return std::tuple(da, dg, db);
+        },
+        x, gain, bias);
+    return std::get<0>(results);
+  }
+};
+
+struct rms_norm_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 rms_norm takes a scope, x and the dim of its mean, not a scope and"};
+  template <handle X, dim_type D>
+  static consteval auto finding() {
+    if constexpr (has_dim<X, D>) return no_error{};
+    else return meshtensor::detail::refusal<"T01 rms_norm: the operand lacks the dim", X, D>{};
+  }
+  constexpr auto operator()(scope auto s, handle auto x, dim_type auto along) const {
+    auto const gain = s.parameter("gain", along, ones);
+    auto const results = composite_with_gradient(
+        "rms_norm",
+        [=](auto a, auto g) {
+          auto const scale = scale_along(a, along);
+          return std::tuple(a * scale * g, scale);
+        },
+        [=](auto a, auto g, auto, auto scale, auto dy) {
+          auto const normal_a = a * scale;
+          auto const d_normal = dy * g;
+          auto const projected = normal_a * mean(d_normal * normal_a, along);
+          auto const da = meshtensor::detail::summed_like((d_normal - projected) * scale, a);
+          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+          return std::tuple(da, dg);
+        },
+        x, gain);
+    return std::get<0>(results);
   }
 };
 }  // namespace detail
@@ -75,31 +101,6 @@ inline constexpr library_layer layer_norm = detail::layer_norm_body{};
 /// dims        those of `x`
 /// errors      T01 `x` lacks the dim
 /// source      Zhang and Sennrich, arXiv:1910.07467
-inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
-  if constexpr (!has_dim<decltype(x), decltype(along)>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 rms_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
-  if constexpr (has_dim<decltype(x), decltype(along)>) {
-    auto const gain = s.parameter("gain", along, ones);
-    auto const results = composite_with_gradient(
-        "rms_norm",
-        [=](auto a, auto g) {
-          auto const scale = detail::scale_along(a, along);
-          return std::tuple(a * scale * g, scale);
-        },
-        [=](auto a, auto g, auto, auto scale, auto dy) {
-          auto const normal_a = a * scale;
-          auto const d_normal = dy * g;
-          auto const projected = normal_a * mean(d_normal * normal_a, along);
-          auto const da = meshtensor::detail::summed_like((d_normal - projected) * scale, a);
-          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
-          return std::tuple(da, dg);
-        },
-        x, gain);
-    return std::get<0>(results);
-  } else {
-    return x;
-  }
-};
+inline constexpr library_layer rms_norm = detail::rms_norm_body{};
 
 }  // namespace meshtensor::nn

@@ -24,6 +24,13 @@ struct spectral_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T10 spectral_norm takes a scope, a weight and its dim of outputs, then perhaps a number of iterations, not a "
       "scope and"};
+  template <handle W, channels R, class... Iterations>
+  static consteval auto finding() {
+    return []<class... D>(dims<D...>) {
+      if constexpr ((has_dim<W, D> && ...)) return no_error{};
+      else return meshtensor::detail::refusal<"T01 spectral_norm: the weight lacks the dim", W, D...>{};
+    }(decltype(channels_of(std::declval<R>())){});
+  }
   template <scope S, handle W, channels R>
   constexpr auto operator()(S const& s, W const& weight, R rows, int iterations = 1) const {
     return divided(s, weight, channels_of(rows), iterations);
@@ -32,13 +39,8 @@ struct spectral_norm_body {
  private:
   template <scope S, handle W, class... R>
   static constexpr auto divided(S const& s, W const& weight, dims<R...> rows, int iterations) {
-    constexpr bool has_rows = (has_dim<W, R> && ...);
-    if constexpr (!has_rows)
-      static_assert(is_valid<meshtensor::detail::wrong<"T01 spectral_norm: the weight lacks the dim", W, R...>>);
     meshtensor::detail::owner_of(weight)->expect(iterations >= 0, "T06 spectral_norm: iterations are 0 or more");
-    if constexpr (has_rows)
-      return by_vectors(s, weight, rows, ruled_t<without, typename W::dim_list, dims<R...>>{}, iterations);
-    else return weight;
+    return by_vectors(s, weight, rows, ruled_t<without, typename W::dim_list, dims<R...>>{}, iterations);
   }
   template <scope S, handle W, class... R, class... C>
   static constexpr W by_vectors(S const& s, W const& weight, dims<R...>, dims<C...>, int iterations) {
