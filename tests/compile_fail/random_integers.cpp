@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers are floats.
-// expect: meshtensor T04: random numbers are floats: cast them
+// expect: T04 random numbers are floats: cast them
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/random.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The new dim has as many elements as tensors are stacked.
-// expect: T05: stack: the extent of the new dim is not the number of tensors
+// expect: T05 stack: the extent of the new dim is not the number of tensors
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/stack.hpp"
 

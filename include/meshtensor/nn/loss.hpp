@@ -26,10 +26,31 @@ constexpr H weighted(H const& x, number const& weight) {
   return select(factor == 0, 0, x * factor);
 }
 
-template <class...>
-inline constexpr bool are_targets_and_classes = false;
-template <class T, class V, class... More>
-inline constexpr bool are_targets_and_classes<T, V, More...> = handle<T> && dim_type<V>;
+/// What is wrong with the operands of a cross entropy.
+template <handle L, handle T, dim_type V>
+consteval auto cross_entropy_finding() {
+  using meshtensor::detail::refusal;
+  if constexpr (!has_dim<L, V>) return refusal<"T01 cross_entropy: the logits lack the dim of the classes", L, V>{};
+  else if constexpr (!of_float<L>) return refusal<"T04 this function takes tensors of floats: cast the operand", L>{};
+  else if constexpr (!of_integer<T>) return refusal<"T02 cross_entropy: the targets are not integers", T>{};
+  else if constexpr (!meshtensor::detail::lacks_dim<T, V>)
+    return refusal<"T03 cross_entropy: the targets have the dim of the classes", T, V>{};
+  else return no_error{};
+}
+/// What is wrong with the operands of an error.
+template <handle P, handle T>
+consteval auto error_finding() {
+  using meshtensor::detail::refusal;
+  if constexpr (!meshtensor::detail::may_have_same_dims<P, T>)
+    return refusal<
+        "T03 mean_squared_error: the prediction and the target have other dims: sum or slice one of them, or broadcast "
+        "the other",
+        P, T>{};
+  else if constexpr (accumulator_of(P::type) != accumulator_of(T::type))
+    return refusal<"T02 the dtypes of the operands differ: cast one of them", P, T>{};
+  else if constexpr (!of_float<P>) return refusal<"T04 mean takes a tensor of floats: cast the operand", P>{};
+  else return no_error{};
+}
 
 }  // namespace detail
 
@@ -49,19 +70,8 @@ inline constexpr bool are_targets_and_classes<T, V, More...> = handle<T> && dim_
 /// source  Szegedy et al., arXiv:1512.00567, section 7
 template <handle L, handle T, dim_type V>
 constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number const& smoothing = {},
-                             line const& where = {}) {
-  if constexpr (!has_dim<L, V>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 cross_entropy: the logits lack the dim of the classes", L, V>>);
-  if constexpr (!of_float<L>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", L>>);
-  if constexpr (!of_integer<T>)
-    static_assert(is_valid<meshtensor::detail::wrong<"T02 cross_entropy: the targets are not integers", T>>);
-  if constexpr (!(meshtensor::detail::lacks_dim<T, V>))
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T03 cross_entropy: the targets have the dim of the classes", T, V>>);
-  if constexpr (has_dim<L, V> && of_float<L> && of_integer<T> && meshtensor::detail::lacks_dim<T, V>) {
+                             checked_line<decltype(detail::cross_entropy_finding<L, T, V>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::cross_entropy_finding<L, T, V>())>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(logits, targets), where);
     auto const hit = [=](T const& target) { return one_hot(target, vocab, boolean); };
     bool const smooth = smoothing.count != 0;
@@ -92,18 +102,20 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
         logits, targets);
     return std::get<0>(results);
   } else {
-    return logits;
+    return meshtensor::detail::given_up<accumulator_of(L::type), typename L::dim_list>(logits);
   }
 }
 /// Rejects a call without the dim of the classes, or with a number or a position in its place.
-template <handle L, class... A>
-requires(!detail::are_targets_and_classes<A...>)
-constexpr auto cross_entropy(L const& logits, A const&...) {
-  static_assert(
-      is_valid<meshtensor::detail::wrong<"T10 cross_entropy takes logits, the integers that they should predict, and "
-                                         "the dim of the classes: cross_entropy(scores, token, vocab)",
-                                         L, A...>>);
-  return logits;
+template <handle L, meshtensor::detail::argument A = meshtensor::detail::no_argument,
+          meshtensor::detail::argument B = meshtensor::detail::no_argument,
+          meshtensor::detail::argument C = meshtensor::detail::no_argument>
+requires(!handle<A> || !dim_type<B>)
+constexpr auto cross_entropy(
+    L const& logits, A const& = {}, B const& = {}, C const& = {},
+    meshtensor::detail::refused_call<"T10 cross_entropy takes logits, the integers that they should predict, and the "
+                                     "dim of the classes: cross_entropy(scores, token, vocab)",
+                                     L, A, B, C> const& = {}) {
+  return meshtensor::detail::given_up(logits);
 }
 
 /// The mean, over all elements, of the squared differences.
@@ -111,14 +123,15 @@ constexpr auto cross_entropy(L const& logits, A const&...) {
 /// dtype   f32 for bf16, and computed in it
 /// errors  T02 the dtypes differ; T03 the dims differ
 template <handle P, handle T>
-constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
-  if constexpr (!meshtensor::detail::may_have_same_dims<P, T>)
-    static_assert(is_valid<meshtensor::detail::wrong<"T03 mean_squared_error: the prediction and the target have "
-                                                     "other dims: sum or slice one of them, or broadcast the other",
-                                                     P, T>>);
-  meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
-  auto const difference = detail::summable(prediction) - detail::summable(target);
-  return mean(difference * difference);
+constexpr auto mean_squared_error(P const& prediction, T const& target,
+                                  checked_line<decltype(detail::error_finding<P, T>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::error_finding<P, T>())>) {
+    meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
+    auto const difference = detail::summable(prediction) - detail::summable(target);
+    return mean(difference * difference);
+  } else {
+    return meshtensor::detail::given_up<accumulator_of(P::type), dims<>>(prediction);
+  }
 }
 
 }  // namespace meshtensor::nn

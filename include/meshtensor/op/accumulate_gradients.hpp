@@ -79,6 +79,27 @@ template <class D, class... H>
 inline constexpr bool all_have<D, std::tuple<H...>> =
     (sizeof...(H) != 0) && ((is_any<typename H::dim_list> || has_dim_v<typename H::dim_list, D>) && ...);
 
+/// What is wrong with an accumulation, as far as the types tell.
+template <scope S, dim_type D, class Body, class... X>
+consteval auto parts_finding(std::tuple<X...> const*) {
+  if constexpr (!all_have<D, std::tuple<X...>>)
+    return refusal<"T01 accumulate: a tensor lacks the dim of the parts: use it from outside instead", X..., D>{};
+  else if constexpr (!takes<Body, S, sliced_t<X, D>...>)
+    return refusal<"T11 the body of accumulate takes the scope, then a slice of each tensor as an argument of its own",
+                   sliced_t<X, D>...>{};
+  else {
+    using L = std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, sliced_t<X, D> const&...>>;
+    if constexpr (!handle<L>) return refusal<"T11 the body of accumulate gives one tensor, the loss of a part", L>{};
+    else if constexpr (!of_float<L>) return refusal<"T04 accumulate: the loss is not a float", L>{};
+    else if constexpr (!may_be_scalar<L>) return refusal<"T03 accumulate: the loss has dims: take its sum first", L>{};
+    else return no_error{};
+  }
+}
+template <scope S, dim_type D, class Xs, class Body>
+consteval auto accumulate_finding() {
+  return parts_finding<S, D, Body>(static_cast<tuple_of<Xs> const*>(nullptr));
+}
+
 }  // namespace detail
 
 /// Gradient accumulation: the loss of a step that is computed in parts, and its gradients by all parameters that the
@@ -96,29 +117,27 @@ inline constexpr bool all_have<D, std::tuple<H...>> =
 ///         T01 a tensor lacks the dim; T03 the body's loss has dims
 template <scope S, dim_type D, class Xs, class Body>
 requires(handle<Xs> || detail::is_tuple<Xs>)
-constexpr auto accumulate(S const& s, D dim, Xs const& sequences, Body const& body, line const& where = {}) {
+constexpr auto accumulate(S const& s, D dim, Xs const& sequences, Body const& body,
+                          checked_line<decltype(detail::accumulate_finding<S, D, Xs, Body>())> const& where = {}) {
   builder& b = s.recorder();
-  auto const here = s.enter();
-  auto const xs = detail::as_tuple(sequences);
-  static_assert(detail::all_have<D, std::remove_const_t<decltype(xs)>>,
-                "meshtensor T01: accumulate: a tensor lacks the dim of the parts: use it from outside instead");
-  detail::recording const r(&b, where);
-  site_id const site = b.site;
-  dim_id const parts = detail::dim_of(b, dim);
-  b.expect(b.depth == 0, "G26 accumulate inside a loop or branch: take it outside");
-  id_list<> const given = detail::ids_of(xs);
-  for (value_id v : ids(given))
-    b.expect(b.m.values[v].dims.has(parts),
-             "T01 accumulate: a tensor lacks the dim of the parts: use it from outside instead");
-  b.begin_frame(region_kind::body, no_id, parts, true);
-  auto const loss = std::apply([&](auto const&... x) { return body(s, x...); }, detail::slices<D>(b, parts, xs));
-  b.site = site;
-  using L = std::remove_const_t<decltype(loss)>;
-  static_assert(handle<L>, "meshtensor T11: the body of accumulate gives one tensor, the loss of a part");
-  if constexpr (handle<L>) {
-    if constexpr (!of_float<L>) static_assert(is_valid<detail::wrong<"T04 accumulate: the loss is not a float", L>>);
-    if constexpr (!detail::may_be_scalar<L>)
-      static_assert(is_valid<detail::wrong<"T03 accumulate: the loss has dims: take its sum first", L>>);
+  if constexpr (!nothing_found<decltype(detail::accumulate_finding<S, D, Xs, Body>())>) {
+    constexpr dtype type = detail::parameters_of<S>::value;
+    b.give_up();
+    return std::tuple{tensor<dtype::f32>(&b, value_id{}), gradients<type>{&b, {}, {}}};
+  } else {
+    auto const here = s.enter();
+    auto const xs = detail::as_tuple(sequences);
+    detail::recording const r(&b, where);
+    site_id const site = b.site;
+    dim_id const parts = detail::dim_of(b, dim);
+    b.expect(b.depth == 0, "G26 accumulate inside a loop or branch: take it outside");
+    id_list<> const given = detail::ids_of(xs);
+    for (value_id v : ids(given))
+      b.expect(b.m.values[v].dims.has(parts),
+               "T01 accumulate: a tensor lacks the dim of the parts: use it from outside instead");
+    b.begin_frame(region_kind::body, no_id, parts, true);
+    auto const loss = std::apply([&](auto const&... x) { return body(s, x...); }, detail::slices<D>(b, parts, xs));
+    b.site = site;
     return detail::end_parts<detail::parameters_of<S>::value>(b, parts, loss);
   }
 }

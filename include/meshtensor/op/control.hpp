@@ -44,20 +44,6 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, dim_id dim, std::tupl
       xs);
 }
 
-/// Calls the body of a loop or branch; wrong arguments are one error sentence.
-template <class Body, class S, class... H>
-constexpr auto call_body(Body const& body, S const& s, H const&... arguments) {
-  if constexpr (takes<Body, S, H...>) {
-    return body(s, arguments...);
-  } else {
-    static_assert(
-        is_valid<wrong<"T11 the body of a loop takes the scope, then each carry and a slice of each sequence as "
-                       "arguments of their own",
-                       H...>>);
-    return std::tuple();
-  }
-}
-
 template <class T>
 inline constexpr bool is_handles = handle<T>;
 template <class... T>
@@ -70,6 +56,43 @@ inline constexpr bool gives<std::tuple<T...>, Carries, false> = (handle<T> && ..
 template <class First, class Second, std::size_t Carries>
 inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
     gives<First, Carries, false> && is_handles<Second>;
+
+/// What is wrong with a loop over `D` and its body, as far as the types tell: its carries are `C`, its sequences `X`.
+template <scope S, dim_type D, class Body, class... C, class... X>
+consteval auto body_finding(std::tuple<C...> const*, std::tuple<X...> const*) {
+  if constexpr (!takes<Body, S, C..., sliced_t<X, D>...>)
+    return refusal<
+        "T11 the body of a loop takes the scope, then each carry and a slice of each sequence as arguments of their "
+        "own",
+        C..., sliced_t<X, D>...>{};
+  else {
+    using Given =
+        std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, C const&..., sliced_t<X, D> const&...>>;
+    if constexpr (gives<Given, sizeof...(C), sizeof...(X) != 0>) return no_error{};
+    else if constexpr (sizeof...(X) != 0)
+      return refusal<
+          "T11 the body of scan returns std::tuple(next carry, what is stacked); several of either are a tuple of "
+          "their own",
+          Given>{};
+    else return refusal<"T11 the body of a loop must return as many carries as it takes, several as a tuple", Given>{};
+  }
+}
+template <class T>
+using tuple_of = std::remove_cvref_t<decltype(as_tuple(std::declval<T const&>()))>;
+template <scope S, dim_type D, class Carry, class Xs, class Body>
+consteval auto loop_finding() {
+  if constexpr (is_handles<Carry> && is_handles<Xs>)
+    return body_finding<S, D, Body>(static_cast<tuple_of<Carry> const*>(nullptr),
+                                    static_cast<tuple_of<Xs> const*>(nullptr));
+  else
+    return refusal<
+        "T10 a loop takes tensors as its carries and sequences, several as a tuple, as full(s, 0, mt::f32) is for the "
+        "number 0",
+        Carry, Xs>{};
+}
+/// The line of a call of a loop, unless something is wrong with it.
+template <class... A>
+using loop_line = checked_line<decltype(loop_finding<A...>())>;
 
 /// T07 where a loop over `dim` stacks a tensor that has this dim.
 constexpr void refuse_own_dim(builder& b, dim_id dim, id_list<> const& stacked) {
@@ -133,37 +156,28 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start
   else return as_given<Carry>(final);
 }
 
-/// Runs `body` in a frame of its own and records the loop.
-template <bool Shares, class S, class D, class Carry, class Xs, class Body>
-constexpr auto record_loop(S const& s, D, line const& where, Carry const& start, Xs const& sequences,
+/// Runs `body` in a frame of its own and records the loop, unless its line has refused it.
+template <bool Shares, class S, class D, class Line, class Carry, class Xs, class Body>
+constexpr auto record_loop(S const& s, D, Line const& where, Carry const& start, Xs const& sequences,
                            Body const& body) {
   builder& b = s.recorder();
-  auto const here = s.enter();
-  auto const carries = as_tuple(start);
-  auto const xs = as_tuple(sequences);
-  dim_id const dim = dim_of(b, D{});
-  recording const r(&b, where);
-  site_id const site = b.site;
-  b.begin_frame(region_kind::body, no_id, dim, Shares);
-  auto inner = std::apply([&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_carry(c.id))...}; }, carries);
-  auto given = std::apply([&](auto const&... arguments) { return call_body(body, s, arguments...); },
-                          std::tuple_cat(inner, slices<D>(b, dim, xs)));
-  using G = decltype(given);
-  constexpr bool has_outputs = std::tuple_size_v<decltype(xs)> != 0;
-  constexpr std::size_t carry_count = std::tuple_size_v<decltype(carries)>;
-  if constexpr (has_outputs && !gives<G, carry_count, true>) {
-    static_assert(
-        is_valid<wrong<"T11 the body of scan returns std::tuple(next carry, what is stacked); several of either "
-                       "are a tuple of their own",
-                       G>>);
-    static_cast<void>(b.end_frame(id_list<>{}));  // what follows is outside again
-    return std::tuple{start, start};
-  } else if constexpr (!gives<G, carry_count, has_outputs>) {
-    static_assert(
-        is_valid<wrong<"T11 the body of a loop must return as many carries as it takes, several as a tuple", G>>);
-    static_cast<void>(b.end_frame(id_list<>{}));  // what follows is outside again
-    return start;
+  constexpr bool has_outputs = !std::is_same_v<Xs, std::tuple<>>;
+  if constexpr (is_refused<Line>) {
+    b.give_up();
+    if constexpr (has_outputs) return std::tuple{start, std::get<0>(as_tuple(start))};
+    else return start;
   } else {
+    auto const here = s.enter();
+    auto const carries = as_tuple(start);
+    auto const xs = as_tuple(sequences);
+    dim_id const dim = dim_of(b, D{});
+    recording const r(&b, where);
+    site_id const site = b.site;
+    b.begin_frame(region_kind::body, no_id, dim, Shares);
+    auto inner =
+        std::apply([&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_carry(c.id))...}; }, carries);
+    auto given = std::apply([&](auto const&... arguments) { return body(s, arguments...); },
+                            std::tuple_cat(inner, slices<D>(b, dim, xs)));
     return end_loop<D, has_outputs>(b, dim, site, start, given);
   }
 }
@@ -178,7 +192,8 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
 /// grad    a reversed loop; forward values are saved by the forward loop or recomputed
 /// errors  T03 the next carry has other dims; G23 a value made inside is used outside
 template <scope S, dim_type D, class Carry, class Body>
-constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body, line const& where = {}) {
+constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body,
+                      detail::loop_line<S, D, Carry, std::tuple<>, Body> const& where = {}) {
   return detail::record_loop<false>(s, dim, where, start, std::tuple<>{}, body);
 }
 
@@ -187,7 +202,7 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body, l
 template <scope S, dim_type D, class Carry, class Xs, class Body>
 requires(handle<Xs> || detail::is_tuple<Xs>)
 constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
-                      line const& where = {}) {
+                      detail::loop_line<S, D, Carry, Xs, Body> const& where = {}) {
   return detail::record_loop<false>(s, dim, where, start, sequences, body);
 }
 
@@ -196,35 +211,54 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences
 template <scope S, dim_type D, class Carry, class Xs, class Body>
 requires(detail::is_handles<Carry> && detail::is_handles<Xs>)
 constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
-                    line const& where = {}) {
+                    detail::loop_line<S, D, Carry, Xs, Body> const& where = {}) {
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
 
-/// Rejects a call without a scope first, or whose iterations no dim counts.
-template <class S, class D, class... A>
-requires(!(scope<S> && dim_type<D>))
-constexpr auto repeat(S const&, D const&, A const&... a) {
-  static_assert(is_valid<detail::wrong<"T10 a loop takes a scope, the dim that counts its iterations, then tensors and "
-                                       "its body: repeat(s / \"layers\", layers, x, body)",
-                                       S, D>>);
-  return std::get<0>(std::tuple(a...));
+namespace detail {
+/// What a refused loop returns: its start, or nothing that one could output.
+template <class... A>
+constexpr auto start_of_refused(A const&...) {
+  return no_result{};
 }
-template <class S, class D, class... A>
+template <class First, class... More>
+constexpr auto start_of_refused(First const& first, More const&... more) {
+  if constexpr (scope<First>) first.recorder().give_up();
+  if constexpr (handle<First>) return given_up(first);
+  else return start_of_refused(more...);
+}
+}  // namespace detail
+/// Rejects a call without a scope first, or whose iterations no dim counts.
+template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument>
 requires(!(scope<S> && dim_type<D>))
-constexpr auto scan(S const&, D const&, A const&... a) {
-  static_assert(is_valid<detail::wrong<"T10 a loop takes a scope, the dim that counts its iterations, then tensors and "
-                                       "its body: scan(s / \"time\", time, start, sequence, body)",
-                                       S, D>>);
-  return std::tuple(a...);
+constexpr auto repeat(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
+                      detail::refused_call<"T10 a loop takes a scope, the dim that counts its iterations, then tensors "
+                                           "and its body: repeat(s / \"layers\", layers, x, body)",
+                                           S, D> const& = {}) {
+  return detail::start_of_refused(s, d, a, b, c);
+}
+template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument>
+requires(!(scope<S> && dim_type<D>))
+constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
+                    detail::refused_call<"T10 a loop takes a scope, the dim that counts its iterations, then tensors "
+                                         "and its body: scan(s / \"time\", time, start, sequence, body)",
+                                         S, D> const& = {}) {
+  auto const start = detail::start_of_refused(s, d, a, b, c);
+  return std::tuple(start, start);
 }
 /// Rejects a call without a sequence, or whose carry or sequence is no tensor.
-template <scope S, dim_type D, class First, class... A>
-constexpr auto scan(S const&, D, First const& first, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 scan takes the first carry, then a sequence, which are tensors: scan(s / "
-                                       "\"time\", time, start, sequence, body); iota(s, time, mt::i32) is a sequence "
-                                       "that counts, full(s, 0, mt::f32, mt::to(batch)) a start",
-                                       First, A...>>);
-  return std::tuple(first, first);
+template <scope S, dim_type D, detail::argument First, detail::argument A = detail::no_argument,
+          detail::argument B = detail::no_argument>
+requires(!(detail::is_handles<First> && detail::is_handles<A>))
+constexpr auto scan(S const& s, D, First const& first, A const& a = {}, B const& b = {},
+                    detail::refused_call<"T10 scan takes the first carry, then a sequence, which are tensors: scan(s / "
+                                         "\"time\", time, start, sequence, body); iota(s, time, mt::i32) is a "
+                                         "sequence that counts, full(s, 0, mt::f32, mt::to(batch)) a start",
+                                         First, A, B> const& = {}) {
+  auto const start = detail::start_of_refused(s, first, a, b);
+  return std::tuple(start, start);
 }
 
 }  // namespace meshtensor

@@ -305,25 +305,15 @@ inline constexpr bool is_of_window = false;
 template <class D, class... I, class... O, class... K>
 inline constexpr bool is_of_window<D, window_along<I, O, K>...> = ((same_dim<D, I> || same_dim<D, O>) || ...);
 
-template <bool Backward, class I, class O, class K>
-constexpr auto moved_over(window_along<I, O, K> const&) {
-  if constexpr (Backward) return O{};
-  else return I{};
-}
-template <bool Backward, class I, class O, class K>
-constexpr auto given_by(window_along<I, O, K> const& w) {
-  return moved_over<!Backward>(w);
-}
-template <class... A>
-inline constexpr bool calls_conv = false;
-template <class X, class K, class... D, class... I, class... O, class... W>
-inline constexpr bool calls_conv<X, K, to_dims<D...>, window_along<I, O, W>...> =
-    sizeof...(I) >= 1 && sizeof...(I) <= 3;
-
+/// Whether these are the arguments of a convolution; a window may be missing behind the first one.
+template <class W>
+inline constexpr bool may_be_window = std::is_same_v<W, no_argument>;
 template <class I, class O, class K>
-constexpr K kernel_of(window_along<I, O, K> const&) {
-  return {};
-}
+inline constexpr bool may_be_window<window_along<I, O, K>> = true;
+template <class X, class K, class To, class First, class Second, class Third, class More>
+inline constexpr bool calls_conv =
+    handle<X> && handle<K> && is_to<To> && may_be_window<First> && !std::is_same_v<First, no_argument> &&
+    may_be_window<Second> && may_be_window<Third> && std::is_same_v<More, no_argument>;
 
 /// How far a window along a ring reaches beyond each end of its dim; 0: it is none.
 template <bool Backward, class I, class O, class K>
@@ -336,51 +326,65 @@ constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   return fits ? w.how.dilation * (K::dim_rule.value - 1) / 2 : 0;
 }
 
-/// A fault in types of what users call, a convolution or, if `Backward`, a transposed one.
+/// What is wrong with a convolution or, if `Backward`, a transposed one.
 template <bool Backward, literal Words, class... Facts>
-constexpr auto const& wrong_conv() {
-  if constexpr (Backward) return wrong<joined_words<literal("T01 conv_transposed: "), Words>, Facts...>;
-  else return wrong<joined_words<literal("T01 conv: "), Words>, Facts...>;
+consteval auto conv_refusal() {
+  if constexpr (Backward) return refusal<joined_words<literal("T01 conv_transposed: "), Words>, Facts...>{};
+  else return refusal<joined_words<literal("T01 conv: "), Words>, Facts...>{};
 }
+template <class>
+inline constexpr bool is_window = false;
+template <class I, class O, class K>
+inline constexpr bool is_window<window_along<I, O, K>> = true;
 
-/// A convolution forwards or, if `Backward`, from the outputs of its windows to their inputs.
-template <bool Backward, handle X, handle Y, dim_type... D, class... W>
-constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_dims<D...>, W const&... windows) {
-  constexpr bool alike = X::type == Y::type;
-  constexpr bool traced = is_any<typename X::dim_list> || is_any<typename Y::dim_list>;
-  constexpr bool has_inputs = (has_dim<X, decltype(moved_over<Backward>(windows))> && ...);
-  constexpr bool has_kernels = (has_dim<Y, decltype(kernel_of(windows))> && ...);
-  constexpr bool gives_outputs = (has_dim_v<dims<D...>, decltype(given_by<Backward>(windows))> && ...);
-  constexpr bool known = ((dim_of_any<D, X, Y> || is_of_window<D, W...>) && ...);
-  constexpr bool are_apart = are_distinct<decltype(moved_over<Backward>(windows))...>() &&
-                             are_distinct<decltype(given_by<Backward>(windows))...>() &&
-                             are_distinct<decltype(kernel_of(windows))...>();
-  if constexpr (!alike) static_assert(is_valid<wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
-  if constexpr (of_bool<X>) static_assert(is_valid<wrong<"T04 arithmetic on bool: cast the operand", X>>);
-  if constexpr (!has_inputs && !Backward)
-    static_assert(is_valid<wrong_conv<false, "the operand lacks a dim over which a window moves", X,
-                                      decltype(moved_over<false>(windows))...>()>);
-  if constexpr (!has_inputs && Backward)
-    static_assert(is_valid<wrong_conv<true,
-                                      "the operand lacks the output of a window: take the windows of the convolution "
-                                      "that it leads back, window(input, output, kernel)",
-                                      X, decltype(moved_over<true>(windows))...>()>);
-  if constexpr (!has_kernels)
-    static_assert(
-        is_valid<wrong_conv<Backward, "the kernel lacks the dim of a window", Y, decltype(kernel_of(windows))...>()>);
-  if constexpr (!gives_outputs)
-    static_assert(is_valid<wrong_conv<Backward, "the result lacks a dim that a window gives: name it in mt::to(...)",
-                                      decltype(given_by<Backward>(windows))...>()>);
-  if constexpr (!known)
-    static_assert(is_valid<wrong_conv<Backward, "no operand has a dim that the result names", X, Y, D...>()>);
-  if constexpr (!are_apart)
-    static_assert(
-        is_valid<wrong<"T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
-                       decltype(moved_over<Backward>(windows))..., decltype(given_by<Backward>(windows))...,
-                       decltype(kernel_of(windows))...>>);
-  recording r(owner_of(x, kernel), where);
-  if constexpr (alike && are_apart && !of_bool<X> &&
-                (traced || (has_inputs && has_kernels && gives_outputs && known))) {
+template <bool Backward, handle X, handle Y, class To, class... W>
+requires(is_window<W> && ...)
+consteval auto conv_finding() {
+  return []<class... D, class... I, class... O, class... K>(to_dims<D...>,
+                                                            std::tuple<window_along<I, O, K>...> const*) {
+    constexpr bool traced = is_any<typename X::dim_list> || is_any<typename Y::dim_list>;
+    using moved = std::conditional_t<Backward, dims<O...>, dims<I...>>;
+    using given = std::conditional_t<Backward, dims<I...>, dims<O...>>;
+    constexpr bool are_apart = are_distinct<I...>() && are_distinct<O...>() && are_distinct<K...>();
+    if constexpr (X::type != Y::type) return refusal<"T02 the dtypes of the operands differ: cast one of them", X, Y>{};
+    else if constexpr (of_bool<X>) return refusal<"T04 arithmetic on bool: cast the operand", X>{};
+    else if constexpr (!are_apart)
+      return []<class... M, class... G>(dims<M...>, dims<G...>) {
+        return refusal<"T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
+                       M..., G..., K...>{};
+      }(moved{}, given{});
+    else if constexpr (traced) return no_error{};
+    else if constexpr (!has_all<X, moved>)
+      return []<class... M>(dims<M...>) {
+        if constexpr (Backward)
+          return conv_refusal<true,
+                              "the operand lacks the output of a window: take the windows of the convolution that it "
+                              "leads back, window(input, output, kernel)",
+                              X, M...>();
+        else return conv_refusal<false, "the operand lacks a dim over which a window moves", X, M...>();
+      }(moved{});
+    else if constexpr (!(has_dim<Y, K> && ...))
+      return conv_refusal<Backward, "the kernel lacks the dim of a window", Y, K...>();
+    else if constexpr (!is_within_v<given, dims<D...>>)
+      return []<class... G>(dims<G...>) {
+        return conv_refusal<Backward, "the result lacks a dim that a window gives: name it in mt::to(...)", G...>();
+      }(given{});
+    else if constexpr (!((dim_of_any<D, X, Y> || is_of_window<D, window_along<I, O, K>...>) && ...))
+      return conv_refusal<Backward, "no operand has a dim that the result names", X, Y, D...>();
+    else return no_error{};
+  }(To{}, static_cast<std::tuple<W...> const*>(nullptr));
+}
+/// The line of a call of a convolution, unless something is wrong with it.
+template <bool Backward, class... A>
+using conv_line = checked_line<decltype(conv_finding<Backward, A...>())>;
+
+/// A convolution forwards or, if `Backward`, from the outputs of its windows to their inputs. A call that its line has
+/// refused records nothing; of a layer, whose windows are wrong, the error is said here.
+template <bool Backward, class Line, handle X, handle Y, dim_type... D, class... W>
+constexpr auto record_conv(Line const& where, X const& x, Y const& kernel, to_dims<D...>, W const&... windows) {
+  constexpr auto found = conv_finding<Backward, X, Y, to_dims<D...>, W...>();
+  if constexpr (nothing_found<decltype(found)>) {
+    recording r(owner_of(x, kernel), where);
     window_row rows[] = {row_of(r.b, windows)...};
     std::int64_t const beyond[] = {beyond_ring<Backward>(r.b, windows)...};
     value_id reached = x.id;
@@ -389,7 +393,8 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
     auto const which = Backward ? conv_direction::backward : conv_direction::forward;
     return wrap<X::type, dims<D...>>(r.b, conv(r.b, reached, kernel.id, which, all, shape_of(r.b, dims<D...>{})));
   } else {
-    return wrap<X::type, dims<D...>>(r.b, x.id);
+    if constexpr (!is_refused<Line>) refuse(found);
+    return given_up<X::type, dims<D...>>(x);
   }
 }
 
@@ -411,31 +416,37 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
 ///         windows share a dim; S03 a dim is not as long as its window has places
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
 constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,
-                    line const& where = {}) {
+                    detail::conv_line<false, X, K, to_dims<D...>, window_along<I, O, W>> const& where = {}) {
   return detail::record_conv<false>(where, x, kernel, result, along);
 }
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W, dim_type I2, dim_type O2, dim_type W2>
-constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
-                    window_along<I2, O2, W2> const& second, line const& where = {}) {
+constexpr auto conv(
+    X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+    window_along<I2, O2, W2> const& second,
+    detail::conv_line<false, X, K, to_dims<D...>, window_along<I, O, W>, window_along<I2, O2, W2>> const& where = {}) {
   return detail::record_conv<false>(where, x, kernel, result, first, second);
 }
 template <handle X, handle K, dim_type... D, class I, class O, class W, class I2, class O2, class W2, class I3,
           class O3, class W3>
 constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
                     window_along<I2, O2, W2> const& second, window_along<I3, O3, W3> const& third,
-                    line const& where = {}) {
+                    detail::conv_line<false, X, K, to_dims<D...>, window_along<I, O, W>, window_along<I2, O2, W2>,
+                                      window_along<I3, O3, W3>> const& where = {}) {
   return detail::record_conv<false>(where, x, kernel, result, first, second, third);
 }
 
 /// Rejects other arguments: a window of a pool, a number in the place of the kernel's dim, dims without `to`.
-template <class... A>
-requires((handle<A> || ...) && !detail::calls_conv<A...>)
-constexpr auto conv(A const&... a) {
-  static_assert(is_valid<detail::wrong<
-                    "T10 conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
-                    "the kernel: conv(x, kernel, mt::to(batch, rows_2, c_out), mt::window(rows, rows_2, k_rows)), not",
-                    A...>>);
-  return detail::first_handle(a...);
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument,
+          detail::argument F = detail::no_argument, detail::argument G = detail::no_argument>
+requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
+constexpr auto conv(
+    A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
+    detail::refused_call<
+        "T10 conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
+        "the kernel: conv(x, kernel, mt::to(batch, rows_2, c_out), mt::window(rows, rows_2, k_rows)), not",
+        A, B, C, D, E, F, G> const& = {}) {
+  return detail::given_up(a, b);
 }
 
 /// The transposed convolution: `x` lies along the outputs of the windows, and each of its elements is spread over their
@@ -448,30 +459,36 @@ constexpr auto conv(A const&... a) {
 /// errors  as for `conv`
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
 constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,
-                               line const& where = {}) {
+                               detail::conv_line<true, X, K, to_dims<D...>, window_along<I, O, W>> const& where = {}) {
   return detail::record_conv<true>(where, x, kernel, result, along);
 }
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W, dim_type I2, dim_type O2, dim_type W2>
-constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
-                               window_along<I2, O2, W2> const& second, line const& where = {}) {
+constexpr auto conv_transposed(
+    X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+    window_along<I2, O2, W2> const& second,
+    detail::conv_line<true, X, K, to_dims<D...>, window_along<I, O, W>, window_along<I2, O2, W2>> const& where = {}) {
   return detail::record_conv<true>(where, x, kernel, result, first, second);
 }
 template <handle X, handle K, dim_type... D, class I, class O, class W, class I2, class O2, class W2, class I3,
           class O3, class W3>
-constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
-                               window_along<I2, O2, W2> const& second, window_along<I3, O3, W3> const& third,
-                               line const& where = {}) {
+constexpr auto conv_transposed(
+    X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+    window_along<I2, O2, W2> const& second, window_along<I3, O3, W3> const& third,
+    detail::conv_line<true, X, K, to_dims<D...>, window_along<I, O, W>, window_along<I2, O2, W2>,
+                      window_along<I3, O3, W3>> const& where = {}) {
   return detail::record_conv<true>(where, x, kernel, result, first, second, third);
 }
-template <class... A>
-requires((handle<A> || ...) && !detail::calls_conv<A...>)
-constexpr auto conv_transposed(A const&... a) {
-  static_assert(
-      is_valid<detail::wrong<"T10 conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
-                             "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
-                             "c_in), mt::window(rows, rows_2, k_rows)), not",
-                             A...>>);
-  return detail::first_handle(a...);
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument,
+          detail::argument F = detail::no_argument, detail::argument G = detail::no_argument>
+requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
+constexpr auto conv_transposed(
+    A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
+    detail::refused_call<"T10 conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
+                         "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
+                         "c_in), mt::window(rows, rows_2, k_rows)), not",
+                         A, B, C, D, E, F, G> const& = {}) {
+  return detail::given_up(a, b);
 }
 
 }  // namespace meshtensor

@@ -86,20 +86,34 @@ struct exchanged_rows {
 
 namespace detail {
 template <handle X, handle Index, dim_type D>
-constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_most, line const& where) {
-  if constexpr (!of_integer<Index>)
-    static_assert(is_valid<wrong<"T02 exchange_rows: the index is not an integer", Index>>);
-  if constexpr (!lacks_dim<Index, D>)
-    static_assert(is_valid<wrong<"T03 exchange_rows: the index has the dim of the groups: rename it", Index, D>>);
-  if constexpr (!lacks_dim<X, D>)
-    static_assert(is_valid<wrong<"T03 exchange_rows: the operand has the dim of the groups: rename it", X, D>>);
+consteval auto exchange_finding() {
+  if constexpr (!of_integer<Index>) return refusal<"T02 exchange_rows: the index is not an integer", Index>{};
+  else if constexpr (!lacks_dim<Index, D>)
+    return refusal<"T03 exchange_rows: the index has the dim of the groups: rename it", Index, D>{};
+  else if constexpr (!lacks_dim<X, D>)
+    return refusal<"T03 exchange_rows: the operand has the dim of the groups: rename it", X, D>{};
+  else return no_error{};
+}
+/// The line of a call of `exchange_rows`, unless something is wrong with it.
+template <class X, class Index, class D>
+using exchange_line = checked_line<decltype(exchange_finding<X, Index, D>())>;
+template <handle Rows, class Groups>
+consteval auto return_finding() {
+  if constexpr (has_dim<Rows, holders_of<Groups>> && has_dim<Rows, rows_of<Groups>>) return no_error{};
+  else return refusal<"T01 return_rows: the operand is not of rows exchanged by this dim", Rows, Groups>{};
+}
+
+template <handle X, handle Index, dim_type D, class Line>
+constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_most, Line const& where) {
   recording r(owner_of(x, index), where);
   builder& b = r.b;
   using held = dims<holders_of<D>, rows_of<D>>;
   constexpr dtype wide = Index::type == dtype::i64 ? dtype::i64 : dtype::i32;
   value_id sent = index.id, counts = index.id, rows = x.id, group = index.id;
   number_id most = no_id;
-  if constexpr (of_integer<Index> && lacks_dim<Index, D> && lacks_dim<X, D>) {
+  if constexpr (is_refused<Line>) {
+    b.give_up();
+  } else {
     shape const all = shape_of(b, dims<D, holders_of<D>, rows_of<D>>{});
     exchange_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]}, b.dim_like(dim_id{all.at[0]})};
     sent = at_most == nullptr ? cast(b, index.id, wide) : first_of_each(b, index.id, a.groups, *at_most);
@@ -137,11 +151,13 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
 /// errors  T02 the index is not an integer; T03 the index or `x` has the dim of the groups; S05 the axes of two
 ///         exchanges by one dim differ; S11 `at_most` is set at run time
 template <handle X, handle Index, dim_type D>
-constexpr auto exchange_rows(X const& x, Index const& index, D groups, line const& where = {}) {
-  return detail::exchange_by<X, Index, D>(x, index, groups, nullptr, where);
+constexpr auto exchange_rows(X const& x, Index const& index, D groups,
+                             detail::exchange_line<X, Index, D> const& where = {}) {
+  return detail::exchange_by(x, index, groups, nullptr, where);
 }
 template <handle X, handle Index, dim_type D>
-constexpr auto exchange_rows(X const& x, Index const& index, D groups, number const& at_most, line const& where = {}) {
+constexpr auto exchange_rows(X const& x, Index const& index, D groups, number const& at_most,
+                             detail::exchange_line<X, Index, D> const& where = {}) {
   return detail::exchange_by(x, index, groups, &at_most, where);
 }
 
@@ -153,18 +169,18 @@ constexpr auto exchange_rows(X const& x, Index const& index, D groups, number co
 /// grad    exchange_rows of the cotangent
 /// errors  T01 the operand is not of exchanged rows; T03 its rows have a dim of the index
 template <handle Rows, class Sent>
-constexpr auto return_rows(Rows const& rows, Sent const& sent, line const& where = {}) {
+constexpr auto return_rows(
+    Rows const& rows, Sent const& sent,
+    checked_line<decltype(detail::return_finding<Rows, typename Sent::groups>())> const& where = {}) {
   using groups = typename Sent::groups;
   using held = dims<detail::holders_of<groups>, detail::rows_of<groups>>;
   using index_dims = typename decltype(sent.index)::dim_list;
-  constexpr bool fits = has_dim<Rows, detail::holders_of<groups>> && has_dim<Rows, detail::rows_of<groups>>;
-  if constexpr (!fits)
-    static_assert(
-        is_valid<detail::wrong<"T01 return_rows: the operand is not of rows exchanged by this dim", Rows, groups>>);
   detail::recording r(detail::owner_of(rows, sent.index), where);
   value_id const index = sent.index.id, counts = sent.counts.id;
   value_id made = rows.id;
-  if constexpr (fits) {
+  if constexpr (!nothing_found<decltype(detail::return_finding<Rows, groups>())>) {
+    r.b.give_up();
+  } else {
     shape const all = detail::shape_of(r.b, dims<groups, detail::holders_of<groups>, detail::rows_of<groups>>{});
     exchange_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]}, r.b.dim_like(dim_id{all.at[0]}),
                                sent.at_most};

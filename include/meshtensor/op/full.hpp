@@ -27,13 +27,14 @@ constexpr tensor<T> full(S const& s, number const& everywhere, dtype_constant<T>
   return full(s, everywhere, type, to(), where);
 }
 /// Rejects dims that are not in `to`.
-template <scope S, dtype T, dim_type... D>
-requires(sizeof...(D) > 0)
-constexpr tensor<T, D...> full(S const& s, number const&, dtype_constant<T>, D...) {
-  static_assert(is_valid<detail::wrong<"T10 the dims of a tensor that is filled with a number are in to: "
-                                       "full(s, 0.5, mt::f32, mt::to(batch))",
-                                       D...>>);
-  return {&s.recorder(), value_id{}};
+template <scope S, dtype T, dim_type A, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+constexpr auto full(S const& s, number const&, dtype_constant<T>, A, B const& = {}, C const& = {}, D const& = {},
+                    detail::refused_call<"T10 the dims of a tensor that is filled with a number are in to: full(s, "
+                                         "0.5, mt::f32, mt::to(batch))",
+                                         A, B, C, D> const& = {}) {
+  s.recorder().give_up();
+  return handle_t<T, typename detail::dims_among_all<A, B, C, D>::type>(&s.recorder(), value_id{});
 }
 
 }  // namespace meshtensor

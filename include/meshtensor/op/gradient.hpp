@@ -122,6 +122,12 @@ constexpr void require_source(builder& b, sources_of_loss const& sources, value_
   b.note(d << ": an expression that is written again is another tensor, so give it a name and use that in the loss");
 }
 
+template <handle L>
+consteval auto gradient_finding() {
+  if constexpr (of_float<L>) return no_error{};
+  else return refusal<"T04 gradient: the loss is not a float", L>{};
+}
+
 template <class... P, std::size_t... I>
 constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index_sequence<I...>) {
   return {P(&b, l.at[I])...};
@@ -134,9 +140,10 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 /// layout  reduced once per step, where the update needs it
 /// errors  T03 the loss has dims
 template <dtype T, handle L>
-constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where = {}) {
-  if constexpr (!of_float<L>) static_assert(is_valid<detail::wrong<"T04 gradient: the loss is not a float", L>>);
+constexpr gradients<T> gradient_by_parameters(L const& loss,
+                                              checked_line<decltype(detail::gradient_finding<L>())> const& where = {}) {
   detail::recording const r(loss.owner, where);
+  if constexpr (!of_float<L>) r.b.give_up();
   return detail::gradients_under<T>(r.b, loss.id, no_id);
 }
 
@@ -144,9 +151,8 @@ constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where =
 ///
 /// errors  G26 inside a loop or branch; G37 the loss was not computed from a tensor; T04 not a float
 template <handle L, handle... P>
+requires(of_float<L> && (of_float<P> && ...))
 constexpr auto gradient(L const& loss, P const&... by) {
-  if constexpr (!(of_float<L> && (of_float<P> && ...)))
-    static_assert(is_valid<detail::wrong<"T04 gradient: only floats have gradients", L, P...>>);
   builder& b = *detail::owner_of(loss, by...);
   value_id const given[] = {by.id...};
   detail::sources_of_loss const sources(b.m, loss.id);
@@ -156,13 +162,31 @@ constexpr auto gradient(L const& loss, P const&... by) {
   if constexpr (sizeof...(P) == 1) return std::get<0>(result);
   else return result;
 }
+namespace detail {
+template <class A>
+concept may_be_handle = handle<A> || std::is_same_v<A, no_argument>;
+template <class A>
+concept may_be_float = of_float<A> || std::is_same_v<A, no_argument>;
+}  // namespace detail
+/// Rejects integers and bools.
+template <handle L, detail::may_be_handle A, detail::may_be_handle B = detail::no_argument,
+          detail::may_be_handle C = detail::no_argument, detail::may_be_handle D = detail::no_argument>
+requires(!(of_float<L> && detail::may_be_float<A> && detail::may_be_float<B> && detail::may_be_float<C> &&
+           detail::may_be_float<D>))
+constexpr auto gradient(L const& loss, A const& a, B const& = {}, C const& = {}, D const& = {},
+                        detail::refused_call<"T04 gradient: only floats have gradients", L, A, B, C, D> const& = {}) {
+  detail::given_up(loss);
+  return a;
+}
 /// Rejects what is no tensor, a tuple of them for example.
-template <handle L, class... P>
-requires(!(handle<P> && ...))
-constexpr auto gradient(L const& loss, P const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T11 gradient takes the loss, then each tensor as an argument of its own", P...>>);
-  return loss;
+template <handle L, detail::argument A, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+requires(!(detail::may_be_handle<A> && detail::may_be_handle<B> && detail::may_be_handle<C> &&
+           detail::may_be_handle<D>))
+constexpr auto gradient(L const& loss, A const&, B const& = {}, C const& = {}, D const& = {},
+                        detail::refused_call<"T11 gradient takes the loss, then each tensor as an argument of its own",
+                                             A, B, C, D> const& = {}) {
+  return detail::given_up(loss);
 }
 
 }  // namespace meshtensor

@@ -143,6 +143,30 @@ constexpr value_id grouped_einsum(builder& b, value_id x, value_id y, value_id i
 
 // ---- what users call ----
 
+namespace detail {
+template <handle X, handle Y, handle Index, dim_type D, dim_type... To>
+consteval auto grouped_finding() {
+  constexpr bool traced =
+      is_any<typename X::dim_list> || is_any<typename Y::dim_list> || is_any<typename Index::dim_list>;
+  constexpr int places = has_dim<X, D> + has_dim<Y, D> + has_dim_v<dims<To...>, D>;
+  if constexpr (!of_integer<Index>) return refusal<"T02 grouped_einsum: the index is not an integer", Index>{};
+  else if constexpr (X::type != Y::type)
+    return refusal<"T02 the dtypes of the operands differ: cast one of them", X, Y>{};
+  else if constexpr (of_bool<X>) return refusal<"T04 arithmetic on bool: cast the operand", X>{};
+  else if constexpr (traced) return no_error{};
+  else if constexpr (has_dim<Index, D>)
+    return refusal<"T03 grouped_einsum: the index has the dim of the groups: rename it", Index, D>{};
+  else if constexpr (places == 0)
+    return refusal<"T01 grouped_einsum: neither an operand nor the result has the dim of the groups", X, Y, D>{};
+  else if constexpr (places > 1)
+    return refusal<"T03 grouped_einsum: more than one of the operands and the result has the dim of the groups", X, Y,
+                   D>{};
+  else if constexpr (!((dim_of_any<To, X, Y, Index> || same_dim<To, D>) && ...))
+    return refusal<"T01 grouped_einsum: no operand has a dim that the result names", X, Y, Index, To...>{};
+  else return no_error{};
+}
+}  // namespace detail
+
 /// An einsum in which an index chooses the matrix of each row: `grouped_einsum(x, weight, expert, experts, to(token,
 /// d_ff))` of x [token, d_model], weight [experts, d_model, d_ff] and expert [token] multiplies each row of `x` by
 /// weight[expert[token]]. It is `einsum(x, gather(weight, expert, experts), to(token, d_ff))`, without a matrix for
@@ -159,52 +183,27 @@ constexpr value_id grouped_einsum(builder& b, value_id x, value_id y, value_id i
 ///         result has it
 /// source  Gale et al., MegaBlocks, arXiv:2211.15841; Tan et al., ScatterMoE, arXiv:2403.08245
 template <handle X, handle Y, handle Index, dim_type D, dim_type... To>
-constexpr auto grouped_einsum(X const& x, Y const& y, Index const& index, D groups, to_dims<To...>,
-                              line const& where = {}) {
-  constexpr bool traced = detail::is_any<typename X::dim_list> || detail::is_any<typename Y::dim_list> ||
-                          detail::is_any<typename Index::dim_list>;
-  constexpr bool alike = X::type == Y::type;
-  constexpr int places = has_dim<X, D> + has_dim<Y, D> + has_dim_v<dims<To...>, D>;
-  constexpr bool known = ((detail::dim_of_any<To, X, Y, Index> || detail::same_dim<To, D>) && ...);
-  if constexpr (!of_integer<Index>)
-    static_assert(is_valid<detail::wrong<"T02 grouped_einsum: the index is not an integer", Index>>);
-  if constexpr (!alike)
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
-  if constexpr (of_bool<X>) static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
-  if constexpr (!traced) {
-    if constexpr (has_dim<Index, D>)
-      static_assert(
-          is_valid<detail::wrong<"T03 grouped_einsum: the index has the dim of the groups: rename it", Index, D>>);
-    if constexpr (places == 0)
-      static_assert(is_valid<detail::wrong<"T01 grouped_einsum: neither an operand nor the result has the dim of the "
-                                           "groups",
-                                           X, Y, D>>);
-    if constexpr (places > 1)
-      static_assert(is_valid<detail::wrong<"T03 grouped_einsum: more than one of the operands and the result has the "
-                                           "dim of the groups",
-                                           X, Y, D>>);
-    if constexpr (!known)
-      static_assert(
-          is_valid<
-              detail::wrong<"T01 grouped_einsum: no operand has a dim that the result names", X, Y, Index, To...>>);
-  }
-  detail::recording r(detail::owner_of(x, y, index), where);
-  constexpr bool fits = traced || (places == 1 && known && !has_dim<Index, D>);
-  if constexpr (fits && alike && of_integer<Index> && !of_bool<X>) {
+constexpr auto grouped_einsum(
+    X const& x, Y const& y, Index const& index, D groups, to_dims<To...>,
+    checked_line<decltype(detail::grouped_finding<X, Y, Index, D, To...>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::grouped_finding<X, Y, Index, D, To...>())>) {
+    detail::recording r(detail::owner_of(x, y, index), where);
     shape const wanted = detail::shape_of(r.b, dims<To...>{});
     return detail::wrap<X::type, dims<To...>>(
         r.b, grouped_einsum(r.b, x.id, y.id, index.id, detail::dim_of(r.b, groups), wanted));
   } else {
-    return detail::wrap<X::type, dims<To...>>(r.b, x.id);
+    return detail::given_up<X::type, dims<To...>>(x);
   }
 }
 /// Rejects the dims of a result that do not stand in `to(...)`.
-template <handle X, handle Y, class Index, dim_type D, dim_type... To>
-constexpr auto grouped_einsum(X const& x, Y const&, Index const&, D, To...) {
-  static_assert(is_valid<detail::wrong<"T10 grouped_einsum(x, matrices, index, groups, mt::to(dims of the result)): "
-                                       "the dims of the result stand in mt::to(...)",
-                                       D, To...>>);
-  return x;
+template <handle X, handle Y, class Index, dim_type D, detail::argument A = detail::no_argument,
+          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+requires(!detail::is_to<A>)
+constexpr auto grouped_einsum(X const& x, Y const&, Index const&, D, A const& = {}, B const& = {}, C const& = {},
+                              detail::refused_call<"T10 grouped_einsum(x, matrices, index, groups, mt::to(dims of the "
+                                                   "result)): the dims of the result stand in mt::to(...)",
+                                                   D, A, B, C> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

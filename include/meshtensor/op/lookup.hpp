@@ -168,6 +168,11 @@ consteval auto scatter_finding() {
   else if constexpr (of_bool<X>) return refusal<"T04 arithmetic on bool: cast the operand", X>{};
   else return no_error{};
 }
+template <dtype T>
+consteval auto iota_finding() {
+  if constexpr (T != dtype::boolean) return no_error{};
+  else return refusal<"T04 iota of bools: choose an integer or a float", dtype_constant<T>>{};
+}
 template <handle Index, dim_type D>
 consteval auto one_hot_finding() {
   if constexpr (!of_integer<Index>) return refusal<"T02 one_hot: the index is not an integer", Index>{};
@@ -252,9 +257,10 @@ constexpr auto take(
 
 /// The positions along a dim, 0, 1, 2, …: `iota(s, length, mt::i32)`.
 template <scope S, dim_type D, dtype T>
-constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& where = {}) {
-  static_assert(T != dtype::boolean, "meshtensor T04: iota of bools: choose an integer or a float");
+constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>,
+                            checked_line<decltype(detail::iota_finding<T>())> const& where = {}) {
   detail::recording r(&s.recorder(), where);
+  if constexpr (T == dtype::boolean) r.b.give_up();
   return {&r.b, iota(r.b, detail::dim_of(r.b, along), T)};
 }
 

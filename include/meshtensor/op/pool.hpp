@@ -259,35 +259,50 @@ inline constexpr bool gives_new_dim =
     same_dim<typename window_dims<W>::input, typename window_dims<W>::output> || is_any<typename X::dim_list> ||
     !has_dim_v<typename X::dim_list, typename window_dims<W>::output>;
 
-/// Checks the operand of a pool, and calls `make` with its windows to add the nodes.
-template <handle X, class... W>
-constexpr auto record_pool(line const& where, auto const& make, X const& x, W const&... windows) {
-  constexpr bool has_inputs = (has_dim<X, typename window_dims<W>::input> && ...);
-  constexpr bool are_new = (gives_new_dim<X, W> && ...);
-  constexpr bool fixed = (window_dims<W>::has_fixed_size && ...);
-  constexpr bool are_apart =
-      are_distinct<typename window_dims<W>::input...>() && are_distinct<typename window_dims<W>::output...>();
-  if constexpr (of_bool<X>) static_assert(is_valid<wrong<"T04 pool of bools: cast the operand", X>>);
-  if constexpr (!has_inputs)
-    static_assert(is_valid<wrong<"T01 pool: the operand lacks a dim over which a window moves", X,
-                                 typename window_dims<W>::input...>>);
-  if constexpr (!are_new)
-    static_assert(is_valid<wrong<"T03 pool: the operand has the dim that a window gives already", X,
-                                 typename window_dims<W>::output...>>);
-  if constexpr (!fixed)
-    static_assert(is_valid<wrong<"T06 pool: the size of a window is not fixed: give it as a number", X>>);
-  if constexpr (!are_apart)
-    static_assert(is_valid<wrong<"T07 pool: two windows share a dim: each moves along one and gives one",
-                                 typename window_dims<W>::input..., typename window_dims<W>::output...>>);
-  recording r(owner_of(x), where);
-  r.b.expect(((windows.how.padding.kind != padding::circular) && ...),
-             "T06 pools have no mt::circular_padding: stack rolled tensors, or concat the ends");
-  if constexpr (!of_bool<X> && has_inputs && are_new && fixed && are_apart) {
+struct pool_of_any_number {
+  static constexpr bool of_floats_alone = false;
+};
+struct pool_of_floats {
+  static constexpr bool of_floats_alone = true;
+};
+template <class W>
+concept window_of_any_pool = requires { typename window_dims<W>::input; };
+/// What is wrong with a pool over these windows.
+template <class Pool, handle X, window_of_any_pool... W>
+consteval auto pool_finding() {
+  if constexpr (Pool::of_floats_alone && !of_float<X>)
+    return refusal<"T04 mean_pool takes a tensor of floats: cast the operand", X>{};
+  else if constexpr (of_bool<X>) return refusal<"T04 pool of bools: cast the operand", X>{};
+  else if constexpr (!(has_dim<X, typename window_dims<W>::input> && ...))
+    return refusal<"T01 pool: the operand lacks a dim over which a window moves", X,
+                   typename window_dims<W>::input...>{};
+  else if constexpr (!(gives_new_dim<X, W> && ...))
+    return refusal<"T03 pool: the operand has the dim that a window gives already", X,
+                   typename window_dims<W>::output...>{};
+  else if constexpr (!(window_dims<W>::has_fixed_size && ...))
+    return refusal<"T06 pool: the size of a window is not fixed: give it as a number", X>{};
+  else if constexpr (!are_distinct<typename window_dims<W>::input...>() ||
+                     !are_distinct<typename window_dims<W>::output...>())
+    return refusal<"T07 pool: two windows share a dim: each moves along one and gives one",
+                   typename window_dims<W>::input..., typename window_dims<W>::output...>{};
+  else return no_error{};
+}
+/// The line of a call of a pool, unless something is wrong with it.
+template <class Pool, class... A>
+using pool_line = checked_line<decltype(pool_finding<Pool, A...>())>;
+
+/// Calls `make` with the windows of a pool to add the nodes; a call that its line has refused records nothing.
+template <handle X, class Line, class... W>
+constexpr auto record_pool(Line const& where, auto const& make, X const& x, W const&... windows) {
+  if constexpr (is_refused<Line>) {
+    return given_up(x);
+  } else {
+    recording r(owner_of(x), where);
+    r.b.expect(((windows.how.padding.kind != padding::circular) && ...),
+               "T06 pools have no mt::circular_padding: stack rolled tensors, or concat the ends");
     window_row const rows[] = {row_of(r.b, windows)...};
     pool_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};
     return wrap<X::type, typename dims_after<typename X::dim_list, W...>::type>(r.b, make(r.b, all));
-  } else {
-    return wrap<X::type, typename X::dim_list>(r.b, x.id);
   }
 }
 
@@ -298,22 +313,20 @@ constexpr value_id elements_in_windows(builder& b, dtype type, pool_attributes c
   return pool(b, pool_step::sum, {broadcast(b, constant(b, 1, type), inputs)}, a);
 }
 
-template <handle X, class... W>
-constexpr auto record_max_pool(line const& where, X const& x, W const&... windows) {
+template <handle X, class Line, class... W>
+constexpr auto record_max_pool(Line const& where, X const& x, W const&... windows) {
   auto const make = [&](builder& b, pool_attributes const& a) {
     return pool(b, pool_step::pick, {x.id, pool(b, pool_step::position, {x.id}, a)}, a);
   };
   return record_pool(where, make, x, windows...);
 }
-template <handle X, class... W>
-constexpr auto record_sum_pool(line const& where, X const& x, W const&... windows) {
+template <handle X, class Line, class... W>
+constexpr auto record_sum_pool(Line const& where, X const& x, W const&... windows) {
   return record_pool(
       where, [&](builder& b, pool_attributes const& a) { return pool(b, pool_step::sum, {x.id}, a); }, x, windows...);
 }
-template <handle X, class... W>
-constexpr auto record_mean_pool(mean_over what, line const& where, X const& x, W const&... windows) {
-  if constexpr (!of_float<X>)
-    static_assert(is_valid<wrong<"T04 mean_pool takes a tensor of floats: cast the operand", X>>);
+template <handle X, class Line, class... W>
+constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W const&... windows) {
   composed const here(owner_of(x), where);
   auto const make = [&](builder& b, pool_attributes const& a) {
     value_id const sum = pool(b, pool_step::sum, {x.id}, a);
@@ -344,15 +357,17 @@ concept window_of_pool = requires { typename detail::window_dims<W>::input; };
 /// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T07 two
 ///         windows share a dim; S03 a dim is not as long as its window has places
 template <handle X, window_of_pool A>
-constexpr auto max_pool(X const& x, A const& a, line const& where = {}) {
+constexpr auto max_pool(X const& x, A const& a, detail::pool_line<detail::pool_of_any_number, X, A> const& where = {}) {
   return detail::record_max_pool(where, x, a);
 }
 template <handle X, window_of_pool A, window_of_pool B>
-constexpr auto max_pool(X const& x, A const& a, B const& b, line const& where = {}) {
+constexpr auto max_pool(X const& x, A const& a, B const& b,
+                        detail::pool_line<detail::pool_of_any_number, X, A, B> const& where = {}) {
   return detail::record_max_pool(where, x, a, b);
 }
 template <handle X, window_of_pool A, window_of_pool B, window_of_pool C>
-constexpr auto max_pool(X const& x, A const& a, B const& b, C const& c, line const& where = {}) {
+constexpr auto max_pool(X const& x, A const& a, B const& b, C const& c,
+                        detail::pool_line<detail::pool_of_any_number, X, A, B, C> const& where = {}) {
   return detail::record_max_pool(where, x, a, b, c);
 }
 
@@ -360,15 +375,17 @@ constexpr auto max_pool(X const& x, A const& a, B const& b, C const& c, line con
 ///
 /// grad    the cotangents of all windows that reach an element
 template <handle X, window_of_pool A>
-constexpr auto sum_pool(X const& x, A const& a, line const& where = {}) {
+constexpr auto sum_pool(X const& x, A const& a, detail::pool_line<detail::pool_of_any_number, X, A> const& where = {}) {
   return detail::record_sum_pool(where, x, a);
 }
 template <handle X, window_of_pool A, window_of_pool B>
-constexpr auto sum_pool(X const& x, A const& a, B const& b, line const& where = {}) {
+constexpr auto sum_pool(X const& x, A const& a, B const& b,
+                        detail::pool_line<detail::pool_of_any_number, X, A, B> const& where = {}) {
   return detail::record_sum_pool(where, x, a, b);
 }
 template <handle X, window_of_pool A, window_of_pool B, window_of_pool C>
-constexpr auto sum_pool(X const& x, A const& a, B const& b, C const& c, line const& where = {}) {
+constexpr auto sum_pool(X const& x, A const& a, B const& b, C const& c,
+                        detail::pool_line<detail::pool_of_any_number, X, A, B, C> const& where = {}) {
   return detail::record_sum_pool(where, x, a, b, c);
 }
 
@@ -377,45 +394,49 @@ constexpr auto sum_pool(X const& x, A const& a, B const& b, C const& c, line con
 ///
 /// errors  T04 `x` is not of floats; those of `max_pool`
 template <handle X, window_of_pool A>
-constexpr auto mean_pool(X const& x, A const& a, mean_over what = mean_over::window, line const& where = {}) {
+constexpr auto mean_pool(X const& x, A const& a, mean_over what = mean_over::window,
+                         detail::pool_line<detail::pool_of_floats, X, A> const& where = {}) {
   return detail::record_mean_pool(what, where, x, a);
 }
 template <handle X, window_of_pool A, window_of_pool B>
 constexpr auto mean_pool(X const& x, A const& a, B const& b, mean_over what = mean_over::window,
-                         line const& where = {}) {
+                         detail::pool_line<detail::pool_of_floats, X, A, B> const& where = {}) {
   return detail::record_mean_pool(what, where, x, a, b);
 }
 template <handle X, window_of_pool A, window_of_pool B, window_of_pool C>
 constexpr auto mean_pool(X const& x, A const& a, B const& b, C const& c, mean_over what = mean_over::window,
-                         line const& where = {}) {
+                         detail::pool_line<detail::pool_of_floats, X, A, B, C> const& where = {}) {
   return detail::record_mean_pool(what, where, x, a, b, c);
 }
 
 namespace detail {
-template <class X, class... Args>
-constexpr X pool_without_windows(X const& x) {
-  static_assert(
-      is_valid<wrong<"T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride "
-                     "= 2}), mt::window(cols, cols_2, 3)), not",
-                     X, Args...>>);
-  return x;
-}
+inline constexpr literal needs_windows =
+    "T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}), mt::window(cols, "
+    "cols_2, 3)), not";
+template <class A>
+concept argument_of_no_pool = argument<A> && !window_of_pool<A>;
 }  // namespace detail
 
-template <handle X, class... Args>
-requires(!(window_of_pool<Args> || ...))
-constexpr auto max_pool(X const& x, Args const&...) {
-  return detail::pool_without_windows<X, Args...>(x);
+template <handle X, detail::argument_of_no_pool A = detail::no_argument,
+          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
+          detail::argument_of_no_pool D = detail::no_argument>
+constexpr auto max_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                        detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
 }
-template <handle X, class... Args>
-requires(!(window_of_pool<Args> || ...))
-constexpr auto sum_pool(X const& x, Args const&...) {
-  return detail::pool_without_windows<X, Args...>(x);
+template <handle X, detail::argument_of_no_pool A = detail::no_argument,
+          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
+          detail::argument_of_no_pool D = detail::no_argument>
+constexpr auto sum_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                        detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
 }
-template <handle X, class... Args>
-requires(!(window_of_pool<Args> || ...))
-constexpr auto mean_pool(X const& x, Args const&...) {
-  return detail::pool_without_windows<X, Args...>(x);
+template <handle X, detail::argument_of_no_pool A = detail::no_argument,
+          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
+          detail::argument_of_no_pool D = detail::no_argument>
+constexpr auto mean_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

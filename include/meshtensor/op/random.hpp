@@ -76,6 +76,17 @@ constexpr value_id random(builder& b, distribution kind, dtype type, shape const
 
 // ---- what users call ----
 
+namespace detail {
+template <dtype T>
+consteval auto random_type_finding() {
+  if constexpr (is_float(T)) return no_error{};
+  else return refusal<"T04 random numbers are floats: cast them", dtype_constant<T>>{};
+}
+/// The line of a call that makes random numbers, unless they are no floats.
+template <dtype T>
+using random_line = checked_line<decltype(random_type_finding<T>())>;
+}  // namespace detail
+
 /// Uniform floats in [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. They follow from the
 /// seed, the program's name and step, the scope's path, the index among the random tensors of that path, the iteration
 /// and the element's global index.
@@ -84,8 +95,9 @@ constexpr value_id random(builder& b, distribution kind, dtype type, shape const
 /// layout  bit-equal under every layout
 /// grad    none
 template <scope S, dtype T, dim_type... D>
-constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>, line const& where = {}) {
-  static_assert(is_float(T), "meshtensor T04: random numbers are floats: cast them");
+constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>,
+                                  detail::random_line<T> const& where = {}) {
+  if constexpr (!is_float(T)) s.recorder().give_up();
   auto const here = s.enter();
   detail::recording r(&s.recorder(), where);
   return {&r.b, random(r.b, distribution::uniform, T, detail::shape_of(r.b, dims<D...>{}))};
@@ -94,8 +106,9 @@ constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>, 
 /// Normal floats with mean 0 and standard deviation 1: `normal(s, mt::f32, to(batch, d_model))`; otherwise like
 /// `uniform`.
 template <scope S, dtype T, dim_type... D>
-constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, line const& where = {}) {
-  static_assert(is_float(T), "meshtensor T04: random numbers are floats: cast them");
+constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
+                                 detail::random_line<T> const& where = {}) {
+  if constexpr (!is_float(T)) s.recorder().give_up();
   auto const here = s.enter();
   detail::recording r(&s.recorder(), where);
   return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
@@ -129,55 +142,74 @@ constexpr auto const& first_scope(First const& first, More const&... more) {
   else return first_scope(more...);
 }
 
-/// Reports the arguments of random numbers that are missing or in another order.
+/// What is missing among the arguments of random numbers, or in another order.
 template <literal Call, class... A>
-constexpr auto refused_random(A const&... a) {
+consteval auto random_finding() {
   if constexpr (!(scope<A> || ...))
-    static_assert(is_valid<wrong<joined_words<"T10 random numbers take a scope first, which makes them differ from "
-                                              "others: ",
-                                              Call>,
-                                 A...>>);
+    return refusal<joined_words<"T10 random numbers take a scope first, which makes them differ from others: ", Call>,
+                   A...>{};
   else if constexpr (!(is_to<A> || ...))
-    static_assert(is_valid<wrong<joined_words<"T10 the dims of random numbers are in to: ", Call>, A...>>);
+    return refusal<joined_words<"T10 the dims of random numbers are in to: ", Call>, A...>{};
   else if constexpr (!(is_dtype<A> || ...))
-    static_assert(is_valid<wrong<joined_words<"T10 random numbers take a dtype: ", Call>, A...>>);
+    return refusal<joined_words<"T10 random numbers take a dtype: ", Call>, A...>{};
   else
-    static_assert(is_valid<wrong<joined_words<"T10 random numbers take a scope, a dtype and their dims, in this order; "
-                                              "other bounds are arithmetic: low + (high - low) * uniform(...), mean + "
-                                              "deviation * normal(...): ",
-                                              Call>,
-                                 A...>>);
-  if constexpr ((scope<A> || ...))
-    return handle_t<dtype::f32, typename joined<typename random_dims<A>::type...>::type>(&first_scope(a...).recorder(),
-                                                                                         value_id{});
-  else return number{};
+    return refusal<joined_words<"T10 random numbers take a scope, a dtype and their dims, in this order; other bounds "
+                                "are arithmetic: low + (high - low) * uniform(...), mean + deviation * normal(...): ",
+                                Call>,
+                   A...>{};
+}
+/// As `refused_call`, for random numbers.
+template <literal Call, class... A>
+struct refused_random {
+  template <class Reason = decltype(random_finding<Call, A...>())>
+  MESHTENSOR_REFUSES constexpr refused_random(std::source_location const& = std::source_location::current()) {
+    static_assert(is_said<Reason>, "meshtensor refuses this call");
+  }
+};
+template <dtype T, class... A>
+constexpr auto without_random(A const&... a) {
+  if constexpr ((scope<A> || ...)) {
+    auto const& s = first_scope(a...);
+    s.recorder().give_up();
+    return handle_t<T, typename joined<typename random_dims<A>::type...>::type>(&s.recorder(), value_id{});
+  } else {
+    return no_result{};
+  }
 }
 template <class A>
 concept for_random = scope<A> || is_to<A> || is_dtype<A>;
 }  // namespace detail
 
 /// Rejects a call without a scope or a dtype, with dims that are not in `to`, or in another order.
-template <class... A>
-requires(detail::for_random<A> || ...)
-constexpr auto uniform(A const&... a) {
-  return detail::refused_random<"uniform(s / \"noise\", mt::f32, mt::to(batch))">(a...);
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&
+         !(scope<A> && detail::is_dtype<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
+constexpr auto uniform(
+    A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
+    detail::refused_random<"uniform(s / \"noise\", mt::f32, mt::to(batch))", A, B, C, D, E> const& = {}) {
+  return detail::without_random<dtype::f32>(a, b, c, d, e);
 }
-template <class... A>
-requires(detail::for_random<A> || ...)
-constexpr auto normal(A const&... a) {
-  return detail::refused_random<"normal(s / \"noise\", mt::f32, mt::to(batch))">(a...);
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&
+         !(scope<A> && detail::is_dtype<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
+constexpr auto normal(
+    A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
+    detail::refused_random<"normal(s / \"noise\", mt::f32, mt::to(batch))", A, B, C, D, E> const& = {}) {
+  return detail::without_random<dtype::f32>(a, b, c, d, e);
 }
-template <class... A>
-requires(detail::for_random<A> || ...)
-constexpr auto bernoulli(A const&... a) {
-  static_assert(is_valid<detail::wrong<"T10 bernoulli takes a scope, a probability, which is a number, and the dims in "
-                                       "to: bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities "
-                                       "it is uniform(s / \"keep\", mt::f32, mt::to(batch)) < p",
-                                       A...>>);
-  if constexpr ((scope<A> || ...))
-    return handle_t<dtype::boolean, typename detail::joined<typename detail::random_dims<A>::type...>::type>(
-        &detail::first_scope(a...).recorder(), value_id{});
-  else return number{};
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&
+         !(scope<A> && number_like<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
+constexpr auto bernoulli(
+    A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
+    detail::refused_call<"T10 bernoulli takes a scope, a probability, which is a number, and the dims in to: "
+                         "bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities it is uniform(s / "
+                         "\"keep\", mt::f32, mt::to(batch)) < p",
+                         A, B, C, D, E> const& = {}) {
+  return detail::without_random<dtype::boolean>(a, b, c, d, e);
 }
 
 }  // namespace meshtensor

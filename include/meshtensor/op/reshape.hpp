@@ -105,6 +105,23 @@ constexpr shape merged_rule(shape const& x, shape const& parts, shape const& joi
 constexpr shape split_rule(shape const& x, shape const& joined, shape const& parts) {
   return expanded(x, joined.at[0], parts);
 }
+
+template <handle H, dim_type Joined, dim_type... Parts>
+consteval auto merge_finding() {
+  if constexpr (sizeof...(Parts) == 0) return refusal<"T10 merge: name the dims that become one", H>{};
+  else if constexpr (!has_dims<H, Parts...>) return refusal<"T01 merge: the operand lacks a dim", H, Parts...>{};
+  else if constexpr (!lacks_dim<H, Joined>)
+    return refusal<"T03 merge: the operand already has a dim of the new name", H, Joined>{};
+  else return no_error{};
+}
+template <handle H, dim_type Joined, dim_type... Parts>
+consteval auto split_finding() {
+  if constexpr (sizeof...(Parts) == 0) return refusal<"T10 split: name the dims that it becomes", H>{};
+  else if constexpr (!has_dim<H, Joined>) return refusal<"T01 split: the operand lacks the dim", H, Joined>{};
+  else if constexpr (!(lacks_dim<H, Parts> && ...))
+    return refusal<"T03 split: the operand already has a dim of a new name", H, Parts...>{};
+  else return no_error{};
+}
 }  // namespace detail
 
 /// Merges two or more dims into one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where
@@ -115,19 +132,15 @@ constexpr shape split_rule(shape const& x, shape const& joined, shape const& par
 /// grad    the cotangent, split
 /// errors  T01 `x` lacks a part; T03 `x` has `joined` already
 template <handle H, dim_type... Parts, dim_type Joined>
-constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& where = {}) {
-  static_assert(sizeof...(Parts) > 0, "meshtensor T10: merge: name the dims that become one");
-  if constexpr (!detail::has_dims<H, Parts...>)
-    static_assert(is_valid<detail::wrong<"T01 merge: the operand lacks a dim", H, Parts...>>);
-  if constexpr (!detail::lacks_dim<H, Joined>)
-    static_assert(is_valid<detail::wrong<"T03 merge: the operand already has a dim of the new name", H, Joined>>);
-  if constexpr (detail::has_dims<H, Parts...> && detail::lacks_dim<H, Joined>) {
+constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined,
+                     checked_line<decltype(detail::merge_finding<H, Joined, Parts...>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::merge_finding<H, Joined, Parts...>())>) {
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});
     using result = result_dims_t<detail::merged_rule, typename H::dim_list, dims<Parts...>, dims<Joined>>;
     return detail::wrap<H::type, result>(r.b, merge(r.b, x.id, parts, detail::dim_of(r.b, joined)));
   } else {
-    return x;
+    return detail::given_up(x);
   }
 }
 
@@ -138,27 +151,24 @@ constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& w
 /// grad    the cotangent, merged
 /// errors  T01 `x` lacks `joined`; T03 `x` has a part already
 template <handle H, dim_type Joined, dim_type... Parts>
-constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& where = {}) {
-  static_assert(sizeof...(Parts) > 0, "meshtensor T10: split: name the dims that it becomes");
-  if constexpr (!has_dim<H, Joined>)
-    static_assert(is_valid<detail::wrong<"T01 split: the operand lacks the dim", H, Joined>>);
-  if constexpr (!(detail::lacks_dim<H, Parts> && ...))
-    static_assert(is_valid<detail::wrong<"T03 split: the operand already has a dim of a new name", H, Parts...>>);
-  if constexpr (has_dim<H, Joined> && (detail::lacks_dim<H, Parts> && ...)) {
+constexpr auto split(H const& x, Joined joined, to_dims<Parts...>,
+                     checked_line<decltype(detail::split_finding<H, Joined, Parts...>())> const& where = {}) {
+  if constexpr (nothing_found<decltype(detail::split_finding<H, Joined, Parts...>())>) {
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});
     using result = result_dims_t<detail::split_rule, typename H::dim_list, dims<Joined>, dims<Parts...>>;
     return detail::wrap<H::type, result>(r.b, split(r.b, x.id, detail::dim_of(r.b, joined), parts));
   } else {
-    return x;
+    return detail::given_up(x);
   }
 }
 
 /// Rejects a change of shape.
-template <handle H, class... A>
-constexpr auto reshape(H const& x, A const&...) {
-  static_assert(is_valid<detail::wrong<detail::has_no_shape, H, A...>>);
-  return x;
+template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
+          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+constexpr auto reshape(H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                       detail::refused_call<detail::has_no_shape, H, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

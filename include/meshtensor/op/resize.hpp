@@ -48,6 +48,13 @@ constexpr value_id resize(builder& b, value_id x, dim_id from, dim_id to, interp
   return rename(b, add(b, low, multiply(b, step, share)), along, to);
 }
 
+template <handle X, dim_type From, dim_type To>
+consteval auto resize_finding() {
+  if constexpr (!has_dim<X, From>) return refusal<"T01 resize: the tensor lacks the dim that it resizes", X, From>{};
+  else if constexpr (!lacks_dim<X, To>) return refusal<"T03 resize: the tensor has the new dim already", X, To>{};
+  else return no_error{};
+}
+
 }  // namespace detail
 
 /// Resizes a tensor along one dim: `resize(x, rows, rows_2)`, `resize(x, rows, rows_2, mt::interpolation::linear)`.
@@ -59,20 +66,15 @@ constexpr value_id resize(builder& b, value_id x, dim_id from, dim_id to, interp
 /// errors  T01 `x` lacks `from`; T03 it has `to` already; T04 linear takes floats
 template <handle X, dim_type From, dim_type To>
 constexpr auto resize(X const& x, From from, To to, interpolation how = interpolation::nearest,
-                      line const& where = {}) {
+                      checked_line<decltype(detail::resize_finding<X, From, To>())> const& where = {}) {
   using result = typename detail::dims_after<typename X::dim_list, window_of_size<From, To>>::type;
-  constexpr bool has_from = has_dim<X, From>, lacks_to = detail::lacks_dim<X, To>;
-  if constexpr (!has_from)
-    static_assert(is_valid<detail::wrong<"T01 resize: the tensor lacks the dim that it resizes", X, From>>);
-  if constexpr (!lacks_to)
-    static_assert(is_valid<detail::wrong<"T03 resize: the tensor has the new dim already", X, To>>);
   detail::composed const here(detail::owner_of(x), where);
   here.b.expect(how == interpolation::nearest || of_float<X>,
                 "T04 resize: only floats lie between elements: cast the tensor, or take mt::interpolation::nearest");
-  if constexpr (has_from && lacks_to)
+  if constexpr (nothing_found<decltype(detail::resize_finding<X, From, To>())>)
     return detail::wrap<X::type, result>(
         here.b, detail::resize(here.b, x.id, detail::dim_of(here.b, from), detail::dim_of(here.b, to), how));
-  else return x;
+  else return detail::given_up(x);
 }
 
 }  // namespace meshtensor

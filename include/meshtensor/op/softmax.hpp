@@ -13,18 +13,26 @@
 namespace meshtensor {
 
 namespace detail {
-/// A composite of one tensor of floats along a dim. If a constraint failed, returns the operand; the static_assert has
-/// reported it.
-template <handle H, class D, class Body, class Gradient>
-constexpr auto composite_along(name const& label, H const& x, D, line const& where, Body const& body,
-                               Gradient const& gradient) {
-  if constexpr (!of_float<H>)
-    static_assert(is_valid<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H>>);
-  if constexpr (has_dim<H, D> && of_float<H>) {
+/// What is wrong with a function of floats along dims, which `Lacks` says of an operand without one of them.
+template <literal Lacks, handle H, dim_type... D>
+consteval auto along_finding() {
+  if constexpr (!(has_dim<H, D> && ...)) return refusal<Lacks, H, D...>{};
+  else if constexpr (!of_float<H>) return refusal<"T04 this function takes tensors of floats: cast the operand", H>{};
+  else return no_error{};
+}
+/// The line of a call of such a function, unless something is wrong with it.
+template <literal Lacks, class H, class... D>
+using along_line = checked_line<decltype(along_finding<Lacks, H, D...>())>;
+
+/// A composite of one tensor of floats, at a line that refuses other ones: the operand then stands for the result.
+template <handle H, class Line, class Body, class Gradient>
+constexpr auto composite_at(name const& label, H const& x, Line const& where, Body const& body,
+                            Gradient const& gradient) {
+  if constexpr (is_refused<Line>) {
+    return given_up(x);
+  } else {
     composed const here(x.owner, where);
     return composite_with_gradient(label, body, gradient, x);
-  } else {
-    return x;
   }
 }
 }  // namespace detail
@@ -37,14 +45,14 @@ constexpr auto composite_along(name const& label, H const& x, D, line const& whe
 /// grad    y · (dy − Σ y·dy)
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
-constexpr auto softmax(H const& x, D along, line const& where = {}) {
-  if constexpr (!has_dim<H, D>) static_assert(is_valid<detail::wrong<"T01 softmax: the operand lacks the dim", H, D>>);
+constexpr auto softmax(H const& x, D along,
+                       detail::along_line<"T01 softmax: the operand lacks the dim", H, D> const& where = {}) {
   auto const body = [=](auto a) {
     auto const e = exp(a - detail::kept_finite(max(a, along)));
     return e / detail::as_divisor(sum(e, along));
   };
   auto const gradient = [=](auto, auto y, auto dy) { return y * (dy - sum(y * dy, along)); };
-  return detail::composite_along("softmax", x, along, where, body, gradient);
+  return detail::composite_at("softmax", x, where, body, gradient);
 }
 
 /// The logarithm of softmax, exact where softmax itself would round to zero. If all elements are -inf, the result is
@@ -54,9 +62,8 @@ constexpr auto softmax(H const& x, D along, line const& where = {}) {
 /// grad    dy − softmax(x) · Σ dy; zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
-constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
-  if constexpr (!has_dim<H, D>)
-    static_assert(is_valid<detail::wrong<"T01 log_softmax: the operand lacks the dim", H, D>>);
+constexpr auto log_softmax(H const& x, D along,
+                           detail::along_line<"T01 log_softmax: the operand lacks the dim", H, D> const& where = {}) {
   auto const body = [=](auto a) {
     auto const shifted = a - detail::kept_finite(max(a, along));
     auto const total = sum(exp(shifted), along);
@@ -65,9 +72,9 @@ constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
   auto const gradient = [=](auto, auto y, auto total, auto dy) {
     return select(total == 0, 0, dy - exp(y) * sum(dy, along));
   };
-  if constexpr (has_dim<H, D> && of_float<H>)
-    return std::get<0>(detail::composite_along("log_softmax", x, along, where, body, gradient));
-  else return detail::composite_along("log_softmax", x, along, where, body, gradient);
+  auto const made = detail::composite_at("log_softmax", x, where, body, gradient);
+  if constexpr (handle<decltype(made)>) return made;  // it was refused
+  else return std::get<0>(made);
 }
 
 /// log Σ exp(x) along a dim, without overflow. If all elements are -inf, the result is -inf; if one is inf, inf.
@@ -76,15 +83,14 @@ constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
 /// grad    dy · softmax(x); zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
-constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
-  if constexpr (!has_dim<H, D>)
-    static_assert(is_valid<detail::wrong<"T01 logsumexp: the operand lacks the dim", H, D>>);
+constexpr auto logsumexp(H const& x, D along,
+                         detail::along_line<"T01 logsumexp: the operand lacks the dim", H, D> const& where = {}) {
   auto const body = [=](auto a) {
     auto const greatest = minimum(detail::kept_finite(max(a, along)), -detail::least_finite_like<H>);
     return log(sum(exp(a - greatest), along)) + greatest;
   };
   auto const gradient = [=](auto a, auto y, auto dy) { return exp(a - detail::kept_finite(y)) * dy; };
-  return detail::composite_along("logsumexp", x, along, where, body, gradient);
+  return detail::composite_at("logsumexp", x, where, body, gradient);
 }
 
 namespace detail {
@@ -105,30 +111,29 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
 /// grad    the cotangent, zero where masked
 /// errors  T01 `scores` lacks one of the dims
 template <handle H, dim_type Query, dim_type Key>
-constexpr auto causal(H const& scores, Query query, Key key, line const& where = {}) {
-  if constexpr (!(has_dim<H, Query> && has_dim<H, Key>))
-    static_assert(is_valid<detail::wrong<"T01 causal: the operand lacks a dim", H, Query, Key>>);
+constexpr auto causal(H const& scores, Query query, Key key,
+                      detail::along_line<"T01 causal: the operand lacks a dim", H, Query, Key> const& where = {}) {
   auto const body = [=](auto x) { return select(detail::not_after(*x.owner, query, key), x, -1e30); };
   auto const gradient = [=](auto x, auto, auto dy) {
     return dy * cast<H::type>(detail::not_after(*x.owner, query, key));
   };
-  if constexpr (has_dim<H, Query>) return detail::composite_along("causal", scores, key, where, body, gradient);
-  else return scores;
+  return detail::composite_at("causal", scores, where, body, gradient);
 }
 
 /// Rejects a call with a position, or without a dim.
-template <handle H, class... D>
-requires(!dim_type<typename detail::nth<0, D..., H>::type>)
-constexpr auto softmax(H const& x, D const&...) {
-  static_assert(is_valid<detail::wrong<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, D...>>);
-  return x;
+template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+requires(!dim_type<A>)
+constexpr auto softmax(
+    H const& x, A const& = {}, B const& = {},
+    detail::refused_call<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, A, B> const& = {}) {
+  return detail::given_up(x);
 }
-template <handle H, class... D>
-requires(!dim_type<typename detail::nth<0, D..., H>::type>)
-constexpr auto log_softmax(H const& x, D const&...) {
-  static_assert(
-      is_valid<detail::wrong<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, D...>>);
-  return x;
+template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+requires(!dim_type<A>)
+constexpr auto log_softmax(
+    H const& x, A const& = {}, B const& = {},
+    detail::refused_call<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, A, B> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

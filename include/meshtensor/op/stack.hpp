@@ -69,6 +69,34 @@ constexpr auto as_list(T const& t) {
 
 // ---- what users call ----
 
+namespace detail {
+template <dim_type D, handle... H>
+consteval auto stack_finding() {
+  constexpr std::size_t count = sizeof...(H);
+  if constexpr (count == 0 || count > inference::most_operands)
+    return refusal<"T09 stack takes one to eight tensors", H...>{};
+  else if constexpr (D::dim_rule.kind != extent_rule::fixed || D::dim_rule.value != static_cast<std::int64_t>(count))
+    return refusal<"T05 stack: the extent of the new dim is not the number of tensors", D>{};
+  else return rule_finding<stack_rule, dims<D>, H...>();
+}
+template <std::size_t, class H>
+struct one_of_many {
+  using type = H;
+};
+template <dim_type D, handle H, std::size_t N>
+consteval auto stack_of_list() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return stack_finding<D, typename one_of_many<I, H>::type...>();
+  }(std::make_index_sequence<N>{});
+}
+template <handle H, dim_type D>
+consteval auto unstack_finding() {
+  if constexpr (D::dim_rule.kind != extent_rule::fixed)
+    return refusal<"T05 unstack takes a dim whose type says its extent", D>{};
+  else return rule_finding<gather_rule, dims<D>, H, tensor<dtype::i64>>();
+}
+}  // namespace detail
+
 /// Stacks up to eight tensors along a new dim, whose extent is their number: `stack(std::tuple(x, y), pair)`, or
 /// `stack({x, y}, pair)` where they have the same type.
 ///
@@ -77,37 +105,43 @@ constexpr auto as_list(T const& t) {
 /// grad    the slices of the cotangent
 /// errors  T02 the dtypes differ; T03 a tensor has the dim already; T05 the dim has another extent; T09 more than eight
 template <handle... H, dim_type D>
-constexpr auto stack(std::tuple<H...> const& all, D along, line const& where = {}) {
-  static_assert(sizeof...(H) >= 1 && sizeof...(H) <= inference::most_operands,
-                "meshtensor T09: stack takes one to eight tensors");
-  static_assert(D::dim_rule.kind == extent_rule::fixed && D::dim_rule.value == static_cast<std::int64_t>(sizeof...(H)),
-                "meshtensor T05: stack: the extent of the new dim is not the number of tensors");
+constexpr auto stack(std::tuple<H...> const& all, D along,
+                     checked_line<decltype(detail::stack_finding<D, H...>())> const& where = {}) {
   return std::apply(
       [&](H const&... x) {
-        return detail::record<stack_rule, D>(
-            where,
-            [&](builder& b) {
-              value_id const inside[] = {x.id...};
-              return stack(b, inside, detail::dim_of(b, along));
-            },
-            x...);
+        if constexpr (!nothing_found<decltype(detail::stack_finding<D, H...>())>) {
+          return detail::given_up(x...);
+        } else {
+          return detail::record<stack_rule, D>(
+              where,
+              [&](builder& b) {
+                value_id const inside[] = {x.id...};
+                return stack(b, inside, detail::dim_of(b, along));
+              },
+              x...);
+        }
       },
       all);
 }
 template <handle H, std::size_t N, dim_type D>
-constexpr auto stack(H const (&all)[N], D along, line const& where = {}) {
+constexpr auto stack(H const (&all)[N], D along,
+                     checked_line<decltype(detail::stack_of_list<D, H, N>())> const& where = {}) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return stack(std::tuple(all[I]...), along, where);
+    if constexpr (!nothing_found<decltype(detail::stack_of_list<D, H, N>())>) return detail::given_up(all[0]);
+    else return stack(std::tuple(all[I]...), along, where);
   }(std::make_index_sequence<N>{});
 }
 /// Rejects tensors that are not in one argument, and a place in the place of a dim.
-template <class... A>
-requires((handle<A> || detail::is_several<A>) || ...)
-constexpr auto stack(A const&... a) {
-  static_assert(is_valid<detail::wrong<"T10 stack takes a list of tensors, then the new dim, whose extent is their "
-                                       "number: stack({x, y}, pair), or stack(std::tuple(x, y), pair)",
-                                       A...>>);
-  return std::get<0>(std::tuple_cat(detail::as_list(a)...));
+template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
+          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+requires((handle<A> || handle<B> || detail::is_several<A>) && !(detail::is_several<A> && dim_type<B>))
+constexpr auto stack(A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
+                     detail::refused_call<"T10 stack takes a list of tensors, then the new dim, whose extent is their "
+                                          "number: stack({x, y}, pair), or stack(std::tuple(x, y), pair)",
+                                          A, B, C, D, E> const& = {}) {
+  return std::apply([](auto const&... all) { return detail::given_up(all...); },
+                    std::tuple_cat(detail::as_list(a), detail::as_list(b), detail::as_list(c), detail::as_list(d),
+                                   detail::as_list(e)));
 }
 
 /// Splits a tensor into its slices along a dim, as a tuple: `auto [x, y] = unstack(both, pair)`.
@@ -117,21 +151,23 @@ constexpr auto stack(A const&... a) {
 /// grad    the cotangents, each at its position
 /// errors  T01 `x` lacks the dim; T05 the dim's extent is not known to the compiler
 template <handle H, dim_type D>
-constexpr auto unstack(H const& x, D along, line const& where = {}) {
-  static_assert(D::dim_rule.kind == extent_rule::fixed,
-                "meshtensor T05: unstack takes a dim whose type says its extent");
+constexpr auto unstack(H const& x, D along, checked_line<decltype(detail::unstack_finding<H, D>())> const& where = {}) {
+  constexpr bool is_refused = !nothing_found<decltype(detail::unstack_finding<H, D>())>;
   auto const slice_at = [&](std::size_t i) {
-    return detail::record<gather_rule, D>(
-        where,
-        [&](builder& b) {
-          value_id const position = constant(b, static_cast<double>(i), dtype::i64);
-          return gather(b, x.id, position, detail::dim_of(b, along), {}, looks_into::whole_table);
-        },
-        x, tensor<dtype::i64>(x.owner, x.id));
+    if constexpr (is_refused) return detail::given_up(x);
+    else
+      return detail::record<gather_rule, D>(
+          where,
+          [&](builder& b) {
+            value_id const position = constant(b, static_cast<double>(i), dtype::i64);
+            return gather(b, x.id, position, detail::dim_of(b, along), {}, looks_into::whole_table);
+          },
+          x, tensor<dtype::i64>(x.owner, x.id));
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::tuple{slice_at(I)...};
-  }(std::make_index_sequence<static_cast<std::size_t>(D::dim_rule.value)>{});
+  }(std::make_index_sequence<D::dim_rule.kind == extent_rule::fixed ? static_cast<std::size_t>(D::dim_rule.value)
+                                                                    : 2>{});
 }
 
 }  // namespace meshtensor

@@ -35,13 +35,13 @@ struct neighbours {
     }
     return wrap<H::type, typename H::dim_list>(r.b, v);
   }
-  template <class... D>
+  template <class... D,
+            class Reason = typename refusal_of<
+                "T10 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not", H, D...>::type>
   requires(!(std::same_as<D, dim_extent> && ...))
-  constexpr auto operator()(D const&...) const {
-    static_assert(
-        is_valid<
-            wrong<"T10 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not", H, D...>>);
-    return x;
+  MESHTENSOR_REFUSES constexpr auto operator()(D const&...) const {
+    static_assert(is_said<Reason>, "meshtensor refuses this call");
+    return given_up(x);
   }
 
  private:

@@ -78,6 +78,12 @@ struct top_positions {
 
 template <class Part, class Best>
 struct candidates_t : dim<"candidates", Part{} * Best{}> {};
+
+template <handle X, dim_type D>
+consteval auto top_k_finding() {
+  if constexpr (has_dim<X, D>) return no_error{};
+  else return refusal<"T01 top_k: the operand lacks the dim", X, D>{};
+}
 }  // namespace detail
 
 /// The greatest elements along a dim and their positions, in descending order, ties by position; nan is greater than
@@ -88,16 +94,20 @@ struct candidates_t : dim<"candidates", Part{} * Best{}> {};
 /// grad    of the elements: added at their positions; positions have none
 /// errors  T01 `x` lacks the dim; R12 `best` is longer than `along`
 template <handle X, dim_type D, dim_type Best>
-constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
-  if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 top_k: the operand lacks the dim", X, D>>);
-  auto const position = call<detail::top_positions<D, Best>>(x, where);
-  auto const values = detail::record<gather_rule, D>(
-      where,
-      [&](builder& b) {  // the positions were found in the whole of it
-        return gather(b, x.id, position.id, detail::dim_of(b, along), {}, looks_into::whole_table);
-      },
-      x, position);
-  return std::tuple(values, position);
+constexpr auto top_k(X const& x, D along, Best,
+                     checked_line<decltype(detail::top_k_finding<X, D>())> const& where = {}) {
+  if constexpr (!nothing_found<decltype(detail::top_k_finding<X, D>())>) {
+    return std::tuple(detail::given_up(x), detail::given_up<dtype::i32, typename X::dim_list>(x));
+  } else {
+    auto const position = call<detail::top_positions<D, Best>>(x, where);
+    auto const values = detail::record<gather_rule, D>(
+        where,
+        [&](builder& b) {  // the positions were found in the whole of it
+          return gather(b, x.id, position.id, detail::dim_of(b, along), {}, looks_into::whole_table);
+        },
+        x, position);
+    return std::tuple(values, position);
+  }
 }
 
 /// top_k of a long sharded dim, without gathering it: `along` is split into parts of `rest` elements, and the greatest
@@ -106,17 +116,22 @@ constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
 ///
 /// errors  S03 `part` times `rest` is not `along`; R12 `best` is longer than `rest`
 template <handle X, dim_type D, dim_type Best, dim_type Part, dim_type Rest>
-constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest, line const& where = {}) {
-  constexpr detail::candidates_t<Part, Best> candidates{};
-  auto const found = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
-  detail::recording r(x.owner, where);
-  tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_of(r.b, part), dtype::i32));
-  // From the end of `along`, whose extent is then a number of the program: where it does not fit i32, it is refused.
-  auto const before = (at - extent(part)) * extent(rest) + extent(along);
-  auto const everywhere = merge(std::get<1>(found) + before, to_dims<Part, Best>{}, candidates, where);
-  auto const values = merge(std::get<0>(found), to_dims<Part, Best>{}, candidates, where);
-  auto const best_of_all = top_k(values, candidates, best, where);
-  return std::tuple(std::get<0>(best_of_all), gather(everywhere, std::get<1>(best_of_all), candidates, where));
+constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest,
+                     checked_line<decltype(detail::top_k_finding<X, D>())> const& where = {}) {
+  if constexpr (!nothing_found<decltype(detail::top_k_finding<X, D>())>) {
+    return std::tuple(detail::given_up(x), detail::given_up<dtype::i32, typename X::dim_list>(x));
+  } else {
+    constexpr detail::candidates_t<Part, Best> candidates{};
+    auto const found = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
+    detail::recording r(x.owner, where);
+    tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_of(r.b, part), dtype::i32));
+    // From the end of `along`, whose extent is then a number of the program: where it does not fit i32, it is refused.
+    auto const before = (at - extent(part)) * extent(rest) + extent(along);
+    auto const everywhere = merge(std::get<1>(found) + before, to_dims<Part, Best>{}, candidates, where);
+    auto const values = merge(std::get<0>(found), to_dims<Part, Best>{}, candidates, where);
+    auto const best_of_all = top_k(values, candidates, best, where);
+    return std::tuple(std::get<0>(best_of_all), gather(everywhere, std::get<1>(best_of_all), candidates, where));
+  }
 }
 
 }  // namespace meshtensor

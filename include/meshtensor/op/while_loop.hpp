@@ -83,7 +83,11 @@ consteval auto while_finding() {
           Go>{};
     else if constexpr (!handle<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};
     else if constexpr (!of_bool<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};
-    else return no_error{};
+    else {
+      using Next = std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, H const&...>>;
+      if constexpr (gives<Next, sizeof...(H), false>) return no_error{};
+      else return refusal<"T11 the body of while_loop returns as many carries as it takes, several as a tuple", Next>{};
+    }
   }
 }
 /// Whether such a loop is recorded: nothing was refused, in the condition either.
@@ -93,11 +97,22 @@ consteval bool is_recorded() {
     return handle<std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, H const&...>>>;
   else return false;
 }
-/// A handle in the place of a carry that was refused.
+/// What stands for the carries of a refused loop: handles, which may have been in a tuple.
 template <class H>
-constexpr auto carry_in_place_of(builder& b, H const& given) {
-  if constexpr (handle<H>) return given;
-  else return tensor<dtype::i32>(&b, value_id{});
+constexpr auto carries_in_place_of(builder& b, H const& given) {
+  if constexpr (handle<H>) return std::tuple{given};
+  else if constexpr (is_several<H> && is_handles<H>) return given;
+  else return std::tuple{tensor<dtype::i32>(&b, value_id{})};
+}
+template <class A>
+constexpr auto handles_in(A const& given) {
+  if constexpr (is_handles<A>) return as_tuple(given);
+  else return std::tuple{};
+}
+template <class... H>
+constexpr auto refused_while(builder& b, H const&... start) {
+  b.give_up();
+  return std::tuple_cat(std::tuple{tensor<dtype::i64>(&b, value_id{})}, carries_in_place_of(b, start)...);
 }
 
 /// 1 if a condition holds, else 0.
@@ -128,29 +143,22 @@ constexpr auto record_while(S const& s, builder& b, number const& most, value_id
   value_id const known = b.add_carry(first);
   auto const inside = std::tuple{H(&b, b.add_carry(start.id))...};
   auto const given = as_tuple(std::apply([&](auto const&... h) { return body(s, h...); }, inside));
-  if constexpr (!gives<std::remove_cvref_t<decltype(given)>, sizeof...(H), false>) {
-    static_assert(is_valid<wrong<"T11 the body of while_loop returns as many carries as it takes, several as a tuple",
-                                 std::remove_cvref_t<decltype(given)>>>);
-    static_cast<void>(b.end_frame(id_list<>{}));  // what follows is outside again
-    return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
-  } else {
-    auto const next = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple{next_carry(b, std::get<I>(inside), std::get<I>(given))...};
-    }(std::index_sequence_for<H...>());
-    value_id const goes_on = std::apply(more, next);
-    id_list<> results{}, carries{};
-    results.add(add(b, known, goes_on)), results.add_all(ids_of(next));
-    updated_states const states(b);  // behind every use: it turns the arguments of states into carries
-    results.add_all(states.next);
-    frame const f = b.end_frame(results);
-    b.site = site;
-    carries.add(first), carries.add_all(ids_of(std::tuple{start...})), carries.add_all(states.starts);
-    node_id const n = add_counted_loop(b, dim, carries, f);
-    auto const last = std::tuple{H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
-    states.add_carries(n);
-    states.hand_on(n, 1 + static_cast<int>(sizeof...(H)), carries.count);
-    return std::tuple_cat(std::tuple{tensor<dtype::i64>(&b, b.m.result(b.m.nodes[n]))}, last);
-  }
+  auto const next = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{next_carry(b, std::get<I>(inside), std::get<I>(given))...};
+  }(std::index_sequence_for<H...>());
+  value_id const goes_on = std::apply(more, next);
+  id_list<> results{}, carries{};
+  results.add(add(b, known, goes_on)), results.add_all(ids_of(next));
+  updated_states const states(b);  // behind every use: it turns the arguments of states into carries
+  results.add_all(states.next);
+  frame const f = b.end_frame(results);
+  b.site = site;
+  carries.add(first), carries.add_all(ids_of(std::tuple{start...})), carries.add_all(states.starts);
+  node_id const n = add_counted_loop(b, dim, carries, f);
+  auto const last = std::tuple{H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
+  states.add_carries(n);
+  states.hand_on(n, 1 + static_cast<int>(sizeof...(H)), carries.count);
+  return std::tuple_cat(std::tuple{tensor<dtype::i64>(&b, b.m.result(b.m.nodes[n]))}, last);
 }
 
 /// The iterations that ran, of those that were known to run.
@@ -227,19 +235,23 @@ constexpr auto while_loop(S const& s,
   if constexpr (detail::is_recorded<S, Condition, Body, H...>()) {
     return detail::record_while_loop(s, b, most.operand, condition, body, start...);
   } else {
-    b.give_up();
-    return std::tuple{tensor<dtype::i64>(&b, value_id{}), detail::carry_in_place_of(b, start)...};
+    return detail::refused_while(b, start...);
   }
 }
 
 /// Refuses a loop without a limit.
-template <scope S, class First, class... A>
-requires(!std::same_as<First, at_most>)
-constexpr auto while_loop(S const& s, First const&, A const&...) {
-  static_assert(is_valid<detail::wrong<"T10 while_loop takes the scope, mt::at_most(a limit), the condition, the body "
-                                       "and then each carry, not",
-                                       First, A...>>);
-  return std::tuple{tensor<dtype::i64>(&s.recorder(), value_id{})};
+template <scope S, detail::argument Condition, detail::argument Body = detail::no_argument,
+          class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
+          class D = detail::no_argument>
+requires(!std::same_as<Condition, at_most>)
+constexpr auto while_loop(S const& s, Condition const&, Body const& = {}, A const& a = {}, B const& b = {},
+                          C const& c = {}, D const& d = {},
+                          detail::refused_call<"T10 while_loop takes the scope, mt::at_most(a limit), the condition, "
+                                               "the body and then each carry, not",
+                                               Condition, Body, A, B, C, D> const& = {}) {
+  auto const all =
+      std::tuple_cat(detail::handles_in(a), detail::handles_in(b), detail::handles_in(c), detail::handles_in(d));
+  return std::apply([&](auto const&... start) { return detail::refused_while(s.recorder(), start...); }, all);
 }
 
 }  // namespace meshtensor
