@@ -93,6 +93,10 @@ namespace detail {
 /// Whether all axes have different names. (An array, because nvcc does not accept a braced pack in its place.)
 template <class... Axis>
 constexpr bool names_differ() {
+  return true;  // something else is wrong
+}
+template <mesh_axis... Axis>
+constexpr bool names_differ() {
   name const labels[sizeof...(Axis) + 1] = {Axis::axis_name...};
   for (std::size_t i = 0; i < sizeof...(Axis); ++i)
     for (std::size_t k = 0; k < i; ++k)
@@ -104,14 +108,14 @@ constexpr bool names_differ() {
 /// A mesh as a type, made of axes: `struct mesh : mt::mesh<data, model> {};`
 template <auto... Axes>
 struct mesh {
-  static_assert((mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
-                "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
+  static constexpr bool has_axes = (mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...);
+  static_assert(has_axes, "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
   static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 6 axes");
   static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
   static_assert(names_differ, "meshtensor S01: two axes of the mesh have the same name: rename one");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
-    if (sizeof...(Axes) <= max_axes && names_differ) (m.add(Axes.axis_name, Axes.axis_size), ...);
+    if constexpr (sizeof...(Axes) <= max_axes && has_axes && names_differ) (m.add(Axes.axis_name, Axes.axis_size), ...);
     return m;
   }();
 };

@@ -183,6 +183,11 @@ struct all_call {
   static constexpr bool takes = of_bool<H>;
 };
 
+template <class>
+inline constexpr std::size_t dim_count_of = max_dims_of_one;
+template <class... D>
+inline constexpr std::size_t dim_count_of<dims<D...>> = sizeof...(D);
+
 /// Records what `make` returns for the dims of the list, or for all; of a call that was refused nothing is recorded.
 template <class Call, handle H, class... D>
 constexpr auto record_reduce(H const& x, dims<D...> list, line const& where, auto make) {
@@ -191,7 +196,7 @@ constexpr auto record_reduce(H const& x, dims<D...> list, line const& where, aut
     shape const along = sizeof...(D) == 0 ? r.b.m.values[x.id].dims : shape_of(r.b, dims<D...>{});
     value_id const v = along.count == 0 ? x.id : make(r.b, along);
     return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(r.b, v);
-  } else if constexpr ((dim_type<D> && ...)) {
+  } else if constexpr ((dim_type<D> && ...) && sizeof...(D) < dim_count_of<typename H::dim_list>) {
     return given_up<H::type, typename reduced_dims<H, dims<D...>>::type>(x);
   } else {
     return given_up<H::type, dims<>>(x);

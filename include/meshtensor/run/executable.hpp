@@ -61,10 +61,11 @@ class executable_of {
   using entry = typename arguments::entry;
   using mesh = typename arguments::mesh;
   using layout = typename arguments::layout;
-  using device = typename arguments::device;
-  static_assert(meshtensor::device<device>,
+  static constexpr bool has_device = meshtensor::device<typename arguments::device>;
+  static_assert(has_device,
                 "meshtensor T10: the last argument of an executable is a device, as mt::reference_device, "
                 "mt::default_device or mt::cuda_device; one of your own has what meshtensor/device/device.hpp says");
+  using device = std::conditional_t<has_device, typename arguments::device, reference_device>;
   using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Fingerprint>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;

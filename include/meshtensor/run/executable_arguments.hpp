@@ -27,7 +27,7 @@ struct device_argument<straight_line<Device>> {
 };
 
 struct no_program {
-  constexpr void operator()(scope auto) const {}
+  constexpr void operator()(scope auto s) const { s.output("y", s.input("x", f32)); }
 };
 template <class... Args>
 struct executable_arguments {
@@ -36,6 +36,11 @@ struct executable_arguments {
       "meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
       "of programs, one of them, a mesh and a layout; a device may follow");
   using programs = no_program;
+  using entry = no_program;
+  using mesh = meshtensor::mesh<>;
+  using layout = meshtensor::layout<>;
+  using argument = device_argument<reference_device>;
+  using device = reference_device;
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Program, Mesh, Layout, Device...> {

@@ -72,20 +72,27 @@ struct layout_rules {
 /// Shards a dim over one axis, or over several, the first one major: `shard<batch, data>`.
 template <auto Dim, auto... Axes>
 struct shard {
-  static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: shard<dim, axis...> begins with a dim");
-  static_assert(sizeof...(Axes) > 0 && (mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
+  static constexpr bool begins_with_dim = dim_type<std::remove_cvref_t<decltype(Dim)>>;
+  static constexpr bool names_axes = sizeof...(Axes) > 0 && (mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...);
+  static_assert(begins_with_dim, "meshtensor S08: shard<dim, axis...> begins with a dim");
+  static_assert(names_axes || !begins_with_dim,
                 "meshtensor S08: shard<dim, axis...> names at least one axis of the mesh");
   static constexpr void add_to(layout_rules& r, name const& scope) {
-    std::initializer_list<name> const axes{Axes.axis_name...};  // nvcc loses a braced pack among a call's arguments
-    r.shard(Dim.dim_name, axes, scope);
+    if constexpr (begins_with_dim && names_axes) {
+      std::initializer_list<name> const axes{Axes.axis_name...};  // nvcc loses a braced pack among a call's arguments
+      r.shard(Dim.dim_name, axes, scope);
+    }
   }
 };
 
 /// Replicates, inside a scope, a dim that is sharded outside of it.
 template <auto Dim>
 struct replicate {
-  static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: replicate<dim> names a dim");
-  static constexpr void add_to(layout_rules& r, name const& scope) { r.replicate(Dim.dim_name, scope); }
+  static constexpr bool names_dim = dim_type<std::remove_cvref_t<decltype(Dim)>>;
+  static_assert(names_dim, "meshtensor S08: replicate<dim> names a dim");
+  static constexpr void add_to(layout_rules& r, name const& scope) {
+    if constexpr (names_dim) r.replicate(Dim.dim_name, scope);
+  }
 };
 
 /// Rules for the nodes traced under the path component `Scope`, at any depth: `in<"optimizer", shard<d_model, data>>`.
