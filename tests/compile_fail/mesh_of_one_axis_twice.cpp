@@ -8,7 +8,6 @@ namespace mt = meshtensor;
 namespace net {
 inline constexpr struct rows_axis : mt::axis<"rows", 2> {} rows;
 struct mesh : mt::mesh<rows, rows> {};
-constexpr mt::mesh_shape shape = mesh::shape;
 }  // namespace net
 
 int main() {}
