@@ -37,7 +37,7 @@ mt::blocks without_gradients(mt::blocks all) {
 }  // namespace
 
 TEST_CASE("values, gradients and trained parameters are those of the program written by hand") {
-  for (tried const& p : programs())
+  for (tried const& p : forms_of_programs())
     for (std::uint64_t const seed : {11, 12, 13}) {
       INFO(std::string(p.label) << ", seed " << seed);
       auto const given = extents(*p.as_loop, {4, 6, 3});
@@ -73,7 +73,7 @@ std::string counts_of(mt::blocks const& outputs) {
 }  // namespace
 
 TEST_CASE("a loop whose gradient saves some iterations alone gives the same") {
-  for (tried const& p : programs()) {
+  for (tried const& p : forms_of_programs()) {
     INFO(std::string(p.label));
     auto const given = extents(*p.as_loop, {4, 6, 3});
     subject all(*p.as_loop, p.entry, given), some(*p.recomputed, p.entry, given);
@@ -96,7 +96,7 @@ TEST_CASE("a loop whose gradient saves some iterations alone gives the same") {
 }
 
 TEST_CASE("a loop's gradient is that of finite differences") {
-  for (tried const& p : programs()) {
+  for (tried const& p : forms_of_programs()) {
     INFO(std::string(p.label));
     subject s(*p.as_loop, p.entry, extents(*p.as_loop, {2, 3, 2}));
     fill(s);
@@ -127,7 +127,7 @@ TEST_CASE("a loop's gradient is that of finite differences") {
 
 TEST_CASE("so is a gradient's gradient, which is that of the program written by hand") {
   std::uint64_t number = 0;
-  for (tried const& p : programs()) {
+  for (tried const& p : forms_of_programs()) {
     if (!is_in_even_sample(number++)) continue;
     second_order const loop_twice(*p.as_loop), hand_twice(*p.by_hand);
     REQUIRE(!loop_twice.by.empty());
@@ -150,7 +150,7 @@ TEST_CASE("so is a gradient's gradient, which is that of the program written by 
 
 TEST_CASE("under every layout") {
   tally all;
-  for (tried const& p : programs()) {
+  for (tried const& p : forms_of_programs()) {
     tally t;
     for (sizes const& of : {sizes{12, 12, 6}, sizes{7, 5, 3}}) {
       INFO(std::string(p.label) << ", batch of " << of.batch);

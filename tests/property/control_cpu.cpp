@@ -14,7 +14,7 @@ TEST_CASE("on the cpu device, every form under some layouts") {
   long runs = 0;
   std::uint64_t number = 0;
   rng c{3 + sample_number()};
-  for (tried const& p : programs())
+  for (tried const& p : forms_of_programs())
     for (sizes const& of : {sizes{12, 12, 6}, sizes{7, 5, 3}}) {
       if (!is_in_even_sample(number++)) continue;
       INFO(std::string(p.label) << ", batch of " << of.batch);

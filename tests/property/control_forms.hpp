@@ -50,7 +50,7 @@ struct newton_by_norm : control::newton<How, false> {};
 template <written How>
 struct newton_by_greatest : control::newton<How, true> {};
 
-inline std::vector<tried> const& programs() {
+inline std::vector<tried> const& forms_of_programs() {
   using namespace control;
   static std::vector<tried> const all = [] {
     std::vector<tried> v;

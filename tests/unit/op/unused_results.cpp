@@ -244,9 +244,9 @@ TEST_CASE("on meshes") {
   for (int const processors : {1, 2, 3}) {
     mt::job const job = mt::job::as_threads();
     mt::store values(job);
-    mt::executable<trained, mesh, parts> step(values, over(processors));
+    mt::executable<trained, mesh, parts> learning(values, over(processors));
     std::vector<float> const x{0, 4, 9};
-    for (int i = 0; i < 2; ++i) step(mt::feed<"x">(x));
+    for (int i = 0; i < 2; ++i) learning(mt::feed<"x">(x));
     double wanted = 1;  // the loss is scale * 16 * 13
     for (int i = 0; i < 2; ++i) wanted -= 0.001 * 16 * 13;
     CHECK(values.get<float>("scale").item() == doctest::Approx(wanted).epsilon(1e-5));
