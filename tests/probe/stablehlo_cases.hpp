@@ -99,7 +99,7 @@ class stablehlo_cases {
     }
   }
   mt::block number_of(mt::lowering const& l, mt::stablehlo_port const& p) const {
-    std::vector<mt::number_value> numbers;
+    mt::dynamic_array<mt::number_value> numbers;
     mt::evaluate_numbers(l.graph, l.planned.numbers, settings_, numbers);
     mt::block b(p.type_in(l.graph), {}, l.planned.numbers);
     mt::with_element(b.type(), [&]<class E>() { *b.window().as<E>() = mt::element_of<E>(numbers[p.row]); });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "meshtensor/array/numbers.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/graph/element_number.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -60,7 +61,7 @@ inline void require_fits(module const& m, dtype type, number_id row, site_id sit
   raise(add_line(add_range(d, now, "stands beside", type), m, site));
 }
 /// errors  T02 a number that the node takes does not fit; T06 it is no share
-inline void require_fits(module const& m, node const& n, std::vector<number_value> const& now) {
+inline void require_fits(module const& m, node const& n, dynamic_array<number_value> const& now) {
   if (!is_checked(m, n)) return;
   number_id const row = element_row(n);
   if (gives_number(n)) return require_exact(m, row, n.site, now[row]);
@@ -79,7 +80,7 @@ class integer_numbers {
   }
 
   /// errors  T02 a number of this step does not fit a tensor beside it; T06 it is no share
-  void require(std::vector<number_value> const& now) const {
+  void require(dynamic_array<number_value> const& now) const {
     for (int const i : nodes_) detail::require_fits(m_, m_.nodes[i], now);
   }
 

@@ -9,6 +9,7 @@
 
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/array/integer_numbers.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/detail/initial.hpp"
@@ -43,7 +44,7 @@ using blocks = std::map<std::string, block>;
 
 /// The initial value of a variable.
 inline initial_value initial_of(module const& m, binding const& b, variable const& v, settings const& s) {
-  std::vector<number_value> numbers;
+  dynamic_array<number_value> numbers;
   evaluate_numbers(m, b, s, numbers);
   random_key const key{s.seed, identity_of(m, v.path, 0), 0};
   if (v.start == initializer_kind::constant) detail::require_fits(m, v.type, v.number, v.site, numbers[v.number]);
@@ -218,7 +219,7 @@ class interpreter {
   binding const& b_;
   node_loops loops_;
   std::vector<block> values_;
-  std::vector<number_value> numbers_;
+  dynamic_array<number_value> numbers_;
   run_context context_{};
   settings const* settings_ = nullptr;
   blocks const* inputs_ = nullptr;

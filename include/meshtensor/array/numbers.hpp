@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/graph/rule.hpp"
 #include "meshtensor/op/detail/number_arithmetic.hpp"
 #include "meshtensor/pass/bind/binding.hpp"
@@ -23,7 +24,8 @@ struct settings {
 };
 
 /// The values of all rows of `m.numbers`.
-inline void evaluate_numbers(module const& m, binding const& b, settings const& s, std::vector<number_value>& values) {
+inline void evaluate_numbers(module const& m, binding const& b, settings const& s,
+                             dynamic_array<number_value>& values) {
   values.resize(static_cast<std::size_t>(m.number_count));
   for (int i = 0; i < m.number_count; ++i) {
     number_row const& row = m.numbers[i];

@@ -2,8 +2,7 @@
 // Lookup by integer index: gathers rows of a table, and scatter-adds rows into one.
 #pragma once
 
-#include <vector>
-
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/sum.hpp"
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/transpose.hpp"
@@ -128,7 +127,7 @@ struct scatter_add_rule {
     w.bind(0, y, y.dim), w.bind(1, sums, y.dim);
     if (w.empty()) return;
     with_element(y.type, [&]<class E>() {
-      thread_local std::vector<wide_sum<E>> all;  // kept, because later steps take nothing from the heap
+      thread_local dynamic_array<wide_sum<E>> all;  // kept, because later steps take nothing from the heap
       all.assign(static_cast<std::size_t>(y.size()), {});
       detail::each_row(sums, e.operands[1], x, lookup_attributes::of(e.n).dim,
                        [&](bool here, std::int64_t to, std::int64_t from) {

@@ -157,7 +157,7 @@ class session {
   dynamic_array<port> outputs_;
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
-  std::vector<number_value> numbers_;
+  dynamic_array<number_value> numbers_;
   integer_numbers integer_numbers_{m_};
   counted_paths counted_{m_, entry_};
   std::uint64_t* steps_ = nullptr;        // this program's count of steps, in the store

@@ -62,7 +62,7 @@ struct trial {
     return sentence([&] { step(mt::feed<"x">(x), set...); });
   }
   std::string check(std::map<std::string, mt::number_value, std::less<>> const& named) {
-    std::vector<mt::number_value> numbers;
+    mt::dynamic_array<mt::number_value> numbers;
     mt::evaluate_numbers(step.graph(), step.planned().numbers, {.named = named}, numbers);
     return sentence([&] { mt::places_in_dims(step.graph(), step.planned().numbers).require(numbers.data()); });
   }

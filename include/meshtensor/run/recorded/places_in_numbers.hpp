@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/graph/declaration.hpp"
 #include "meshtensor/pass/list_instructions.hpp"
 
@@ -35,7 +36,7 @@ class places_in_numbers {
 
  private:
   std::vector<id> rows_;  // of the table of numbers
-  std::vector<number_value> known_;
+  dynamic_array<number_value> known_;
 };
 
 }  // namespace meshtensor
