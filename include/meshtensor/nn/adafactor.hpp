@@ -41,8 +41,7 @@ struct adafactor_step {
     auto const moved = own.count < 2 ? g * inverse_root(running(s, kept, "v", p, squares, united(outer, own)))
                                      : factored(s, kept, p, g, squares, outer, own);
     auto const length = sqrt(mean_over<T>(moved * moved, own));
-    auto const squares_of_p = squares_within(p, [&](any_tensor<T> const& y) { return mean_over<T>(y, own); });
-    auto const scale = maximum(root_of(squares_of_p, elements_of(b, own)), floor_of_scale);
+    auto const scale = maximum(sqrt(mean_over<T>(p * p, own)), floor_of_scale);
     any_tensor<T> const longer = maximum(length / most, 1);
     return p - moved * (scale * rate / (most_may_be_zero ? any_tensor<T>(select(length == 0, 1, longer)) : longer));
   }
