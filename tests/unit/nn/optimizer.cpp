@@ -422,24 +422,6 @@ TEST_CASE("lengths of huge and of tiny gradients are those of others, scaled") {
 
 namespace {
 
-struct huge_parameter {
-  constexpr void operator()(mt::scope auto s) const {
-    auto const w = s.parameter("w", rows, columns, mt::constant(1e25));
-    mt::adafactor{.learning_rate = 0.5}.minimize(s / "optimizer", sum(w * s.input("x", mt::f32, rows, columns)));
-  }
-};
-
-}  // namespace
-
-TEST_CASE("adafactor's steps are in proportion to a huge parameter") {
-  program p = program::of<huge_parameter>();
-  p.fill("x", {1, 1, 1, 1, 1, 1});
-  p.run();
-  CHECK(p.variables.at("w").number_at(3) == doctest::Approx(0.5e25).epsilon(1e-6));
-}
-
-namespace {
-
 /// Parameters of ones, of which some elements, a row, or all have gradients of zero.
 template <class How>
 struct partly_still {
