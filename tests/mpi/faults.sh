@@ -294,7 +294,7 @@ END
     common=(large)
     ranks memory=100
     wait_for 'harm at'
-    ends 10 'rank 2 failed: meshtensor M10: this processor needs 512 MB .* but the system has [0-9.]{1,5} [kMG]B left'
+    ends 10 'rank 2( failed)?: meshtensor M10: this processor needs 512 MB .* but the system has [0-9.]{1,5} [kMG]B left'
     ;;
   facts)
     common=(steps=40)
