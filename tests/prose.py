@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Counts in pages what makes prose hard to read, for each thousand words outside of code and tables.
+
+    tests/prose.py [PAGE...]      README and docs/, if no page is named; says which pages miss a limit
+    tests/prose.py --show PAGE    the sentences that are counted, each with the reason
+    tests/prose.py --self-test    that each kind is found
+
+It counts relative clauses without a head ("what is read", "those who ask"), semicolons, connectives ("because", "for
+example"), and sentences of more than 30 words. Pages of PAGES_LEFT have not been rewritten yet.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+LONGEST = 30  # words of a sentence
+FEW = 400  # words below which counts say nothing
+
+WORDS_OF_QUESTIONS = r"(?:[Ww]hat|[Ww]hatever|[Ww]hoever|[Ww]ho|[Ww]hichever)"
+HEADLESS = re.compile(rf"(?<![\w-]){WORDS_OF_QUESTIONS} (?!to\b|about\b|if\b|for\b)[a-z`*_]|"
+                      r"\b(?:that|those|the ones?|he|they) (?:who|which)\b|(?<!, )\bin which is\b")
+HEADS = re.compile(r"\b(?:says?|shows?|tells?|decides?|knows?|explains?|lists?|ranks?|users?|programmers?|engineers?|"
+                   r"readers?|people|anyone|someone|everyone|authors?|newcomers?|contributors?|colleagues?|of|on|see|"
+                   r"ask|asks|about|matter|states?|describes?|and|is|know) ?$")
+SEMICOLON = re.compile(r";")
+CONNECTIVE = re.compile(r"\b(because|for example|for instance|therefore|so that|so|however|note that|we|if|then|thus|"
+                        r"instead|otherwise|in other words|that is why|as a result|in contrast|but|although|since|"
+                        r"while|unless|when)\b", re.I)
+STRONG = re.compile(r"\b(because|for example|for instance|therefore|so that|so|however|note that|we)\b", re.I)
+
+# most (or, of connectives, least) for each 1,000 words
+LIMITS = {"headless": 0.5, "semicolons": 4, "connectives": 5, "long": 0}
+
+
+def prose(text):
+    """The page without code, tables, headings, links' addresses and quoted output."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.M | re.S)
+    text = re.sub(r"^(\||#|    \S).*$", "", text, flags=re.M)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"`[^`]*`", "`x`", text)
+    text = re.sub(r"\"[^\"\n]{0,200}\"", '"x"', text)
+    return text
+
+
+def sentences(text):
+    for paragraph in re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.) ", prose(text), flags=re.M):
+        plain = " ".join(paragraph.split())
+        for sentence in re.split(r"(?<=[.!?:])\s+(?=[A-Z`\[\"*(])", plain):
+            if sentence:
+                yield sentence
+
+
+def words_of(sentence):
+    return re.findall(r"[\w`'’-]*\w[\w`'’-]*", sentence)
+
+
+def is_headless(sentence, found):
+    if sentence.endswith("?"):
+        return False
+    before = sentence[: found.start()]
+    word = found[0].split()[0].lower()
+    if word in ("who", "what"):
+        # "shows what a layout does" asks; "users who" has a head.
+        return not HEADS.search(before)
+    return True
+
+
+def findings(text):
+    """(kind, sentence) of all that is counted but connectives."""
+    for sentence in sentences(text):
+        for found in HEADLESS.finditer(sentence):
+            if is_headless(sentence, found):
+                yield "headless", sentence
+        for _ in SEMICOLON.finditer(sentence):
+            yield "semicolons", sentence
+        if len(words_of(sentence)) > LONGEST:
+            yield "long", sentence
+
+
+def counts(text):
+    number = sum(len(words_of(s)) for s in sentences(text))
+    found = [kind for kind, _ in findings(text)]
+    each = {kind: 1000 * found.count(kind) / max(number, 1) for kind in ("headless", "semicolons", "long")}
+    each["connectives"] = 1000 * len(STRONG.findall(prose(text))) / max(number, 1)
+    return number, each
+
+
+def misses(text):
+    number, each = counts(text)
+    if number < FEW:
+        return []
+    return [f"{kind} {each[kind]:.1f} of {limit}" for kind, limit in LIMITS.items()
+            if (each[kind] < limit if kind == "connectives" else each[kind] > limit)]
+
+
+def pages():
+    return [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("pages", nargs="*", type=pathlib.Path)
+    given = parser.parse_args()
+    for path in given.pages or pages():
+        text = path.read_text(encoding="utf-8")
+        number, each = counts(text)
+        said = "  ".join(f"{kind} {value:4.1f}" for kind, value in each.items())
+        print(f"{str(path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path):40} {number:5} words  {said}")
+        if given.show:
+            for kind, sentence in findings(text):
+                print(f"  {kind}: {sentence}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
