@@ -48,7 +48,8 @@ struct sums_of {
   constexpr void operator()(mt::scope auto s) const {
     auto const type = mt::dtype_constant<Type>{};
     auto const line = s.input("line", type, terms);
-    auto const first = s.input("rows", type, terms, outer), last = s.input("columns", type, left, terms);
+    auto const first = s.input("rows", type, terms, outer);
+    auto const last = s.input("columns", type, left, terms);
     auto const middle = broadcast(line, to(outer, terms, inner));
     auto const bias = s.input("bias", type, outer);
     auto const index = mt::cast<mt::i32>(iota(s, terms, mt::i64) % 4);
@@ -226,8 +227,8 @@ std::map<std::string, double> errors_of_line(std::vector<float> const& x, int pr
 /// operand are equal.
 struct convolutions {
   constexpr void operator()(mt::scope auto s) const {
-    auto const x = s.input("x", mt::f32, image, rows, columns, in),
-               dy = s.input("dy", mt::f32, image, rows, columns, out);
+    auto const x = s.input("x", mt::f32, image, rows, columns, in);
+    auto const dy = s.input("dy", mt::f32, image, rows, columns, out);
     auto const dz = s.input("dz", mt::f32, image, rows, columns, in);
     auto const kernel = s.input("kernel", mt::f32, k_rows, k_columns, in, out);
     auto const each = s.input("each", mt::f32, k_rows, k_columns, in);

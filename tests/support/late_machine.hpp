@@ -88,17 +88,25 @@ class late_machine {
   std::byte* allocate_host(std::size_t bytes) { return ++host_blocks_, static_cast<std::byte*>(std::calloc(bytes, 1)); }
   void release_host(std::byte* at) noexcept { --host_blocks_, std::free(at); }
   void upload(std::byte* to, void const* from, std::size_t n) {
-    give("upload", {}, {range(to, n)}, [=, this] { std::memcpy(host(to), from, n); });
+    give("upload", {}, {range(to, n)}, [=, this] {
+      if (n != 0) std::memcpy(host(to), from, n);
+    });
   }
   void download(void* to, std::byte* from, std::size_t n) {
     ++downloads;
-    give("download", {range(from, n)}, {}, [=, this] { std::memcpy(to, host(from), n); });
+    give("download", {range(from, n)}, {}, [=, this] {
+      if (n != 0) std::memcpy(to, host(from), n);
+    });
   }
   void copy(std::byte* to, std::byte* from, std::size_t n) {
-    give("copy", {range(from, n)}, {range(to, n)}, [=, this] { std::memmove(host(to), host(from), n); });
+    give("copy", {range(from, n)}, {range(to, n)}, [=, this] {
+      if (n != 0) std::memmove(host(to), host(from), n);
+    });
   }
   void clear(std::byte* to, std::size_t n) {
-    give("clear", {}, {range(to, n)}, [=, this] { std::memset(host(to), 0, n); });
+    give("clear", {}, {range(to, n)}, [=, this] {
+      if (n != 0) std::memset(host(to), 0, n);
+    });
   }
   std::mutex& turns() { return turns_; }
 

@@ -22,7 +22,10 @@ struct byte_range {
     return !empty() && !other.empty() && begin < other.end && other.begin < end;
   }
 };
-inline byte_range bytes_at(std::byte const* at, std::int64_t bytes) { return {at, at + bytes}; }
+/// None where there is no memory: a rank without elements has none.
+inline byte_range bytes_at(std::byte const* at, std::int64_t bytes) {
+  return at == nullptr ? byte_range{} : byte_range{at, at + bytes};
+}
 /// From the lowest byte of a view to its highest: of a view with strides, what lies between its elements too.
 inline byte_range bytes_of_view(view const& v) {
   if (v.data == nullptr || v.size() == 0) return {};

@@ -50,7 +50,7 @@ class staged_ports {
   void fill(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     std::byte* const to = staged_in_.at();
     std::memcpy(to, &seed, 8), std::memcpy(to + 8, &step, 8);
-    std::memcpy(to + 16, numbers, static_cast<std::size_t>(state_bytes_ - 16));
+    if (state_bytes_ > 16) std::memcpy(to + 16, numbers, static_cast<std::size_t>(state_bytes_ - 16));
     for (port_block const& i : inputs_)
       if (i.bytes != 0) std::memcpy(to + i.at, external[i.rank].fed[i.node], static_cast<std::size_t>(i.bytes));
   }
