@@ -30,7 +30,8 @@ def anchors(text):
 
 def links(path, text):
     if path.suffix == ".md":
-        return [(text.count("\n", 0, m.start()) + 1, m[1]) for m in re.finditer(r"\]\(([^)\s]+)\)", plain(text))
+        body = plain(text)
+        return [(body.count("\n", 0, m.start()) + 1, m[1]) for m in re.finditer(r"\]\(([^)\s]+)\)", body)
                 if not re.match(r"[a-z]+:", m[1])]
     return [(text.count("\n", 0, m.start()) + 1, m[1]) for m in re.finditer(r"\b(docs/[\w/-]+\.md(?:#[\w-]+)?)", text)]
 
