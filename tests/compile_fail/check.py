@@ -20,11 +20,14 @@ NEAR = 2  # lines between `error:` and the user's own line
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def joined(text):
+    """A sentence in one piece, which clang would cut short if it were one constant."""
+    return re.sub(r'"\}, (?:\w+::)*text<\d+>\{"', "", text)
+
+
 def words(text):
-    """One line, single blanks, plain quotes: compilers break and decorate lines differently, escape quotes and cut long
-    texts into several."""
-    text = re.sub(r'"\}, (?:\w+::)*text<\d+>\{"', "", text)
-    return " ".join(re.sub("[\u2018\u2019]", "'", text).replace("\\'", "'").replace('\\"', '"').split())
+    """One line, single blanks, plain quotes: compilers break and decorate lines differently, and escape quotes."""
+    return " ".join(re.sub("[\u2018\u2019]", "'", joined(text)).replace("\\'", "'").replace('\\"', '"').split())
 
 
 def pattern(readme):
@@ -47,7 +50,7 @@ def is_program(line):
 
 def said(source, text, expected, output):
     """The number of errors; whether the first has the sentences; whether one that has them is near a line of the file."""
-    lines = [line for line in output.splitlines() if not re.match(r"\s*\d* \|", line)]
+    lines = [joined(line) for line in output.splitlines() if not re.match(r"\s*\d* \|", line)]
     errors = [i for i, line in enumerate(lines) if re.search(r"(^|\s)error:", line)]
     of_file, near = re.compile(rf"\b{re.escape(os.path.basename(source))}:(\d+)"), False
     own = text.splitlines()

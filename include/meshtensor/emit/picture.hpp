@@ -31,13 +31,7 @@ class picture_writer : moves_writer {
       else if (same->names.size() + name.size() + 2 < picture_columns - 40) same->names += ", " + name;
       else ++same->more;
     };
-    for (int i = 0; i < m_.node_count; ++i) {
-      node const& n = m_.nodes[i];
-      if (m_.regions[n.region].removed) continue;
-      if (n.kind == primitive::input) add(label(name_of(n)), m_.result_value(n));
-      if (n.kind == primitive::output) add(output_name(n), m_.operand_value(n, 0));
-      if (n.kind == primitive::read) add(path(m_.variables[variable_of(n)].path), m_.result_value(n));
-    }
+    each_port(add);
     std::string text;
     for (drawn const& d : held) {
       std::string title = d.names + (d.more == 0 ? "" : " and " + std::to_string(d.more) + " more");
@@ -53,12 +47,6 @@ class picture_writer : moves_writer {
       told.push_back(one);
     }
     return text;
-  }
-
- private:
-  std::string output_name(node const& n) const {
-    output_attributes const a = output_attributes::of(n);
-    return (a.with_path && n.path != no_id ? path(n.path) + "/" : "") + label(a.name);
   }
 };
 

@@ -36,6 +36,22 @@ class parts_writer : protected speller {
   }
 
  protected:
+  /// Calls with the name and the value of each input, parameter, state and output.
+  template <class Call>
+  void each_port(Call const& call) const {
+    for (int i = 0; i < m_.node_count; ++i) {
+      node const& n = m_.nodes[i];
+      if (m_.regions[n.region].removed) continue;
+      if (n.kind == primitive::input) call(label(name_of(n)), m_.result_value(n));
+      if (n.kind == primitive::output) call(output_name(n), m_.operand_value(n, 0));
+      if (n.kind == primitive::read) call(path(m_.variables[variable_of(n)].path), m_.result_value(n));
+    }
+  }
+  std::string output_name(node const& n) const {
+    output_attributes const a = output_attributes::of(n);
+    return (a.with_path && n.path != no_id ? path(n.path) + "/" : "") + label(a.name);
+  }
+
   struct part {
     interval held;
     std::vector<std::int64_t> ranks;

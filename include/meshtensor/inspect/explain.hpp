@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "meshtensor/base/quantity.hpp"
+#include "meshtensor/emit/drawing.hpp"
 #include "meshtensor/emit/graphviz.hpp"
 #include "meshtensor/emit/picture.hpp"
 #include "meshtensor/emit/print_instructions.hpp"
@@ -29,6 +30,11 @@ std::string explain(executable<Args...> const& e) {
 template <class... Args>
 std::string pictures(executable<Args...> const& e) {
   return pictures(e.graph(), e.planned(), e.processors_mesh());
+}
+/// Which rank holds which elements, as an SVG image: see emit/drawing.hpp.
+template <class... Args>
+std::string drawing(executable<Args...> const& e) {
+  return drawing(e.graph(), e.planned(), e.processors_mesh());
 }
 
 /// The plan of an executable on a mesh that need not be here. It starts no processors and allocates none of the plan's
@@ -69,6 +75,10 @@ std::string explain(draft<Executable> const& d) {
 template <class Executable>
 std::string pictures(draft<Executable> const& d) {
   return pictures(d.graph(), d.planned(), d.processors_mesh());
+}
+template <class Executable>
+std::string drawing(draft<Executable> const& d) {
+  return drawing(d.graph(), d.planned(), d.processors_mesh());
 }
 
 namespace detail {

@@ -90,8 +90,8 @@ template <class Stages, class Entry, name Label, dtype T, class Dims>
 inline constexpr finding feed_finding = [] {
   meshtensor::module const& m = Stages::traced;
   int const port = find_port(m, find_entry(m, entry_name<Entry>()), primitive::input, Label);
+  value const& v = m.result_value(m.nodes[port < 0 ? 0 : port]);
   if (port < 0) return finding{};
-  value const& v = m.result_value(m.nodes[port]);
   diagnostic d{};
   if (v.type != T) {
     add_type(d << "T02 the input '" << Label << "' is ", m, v.type, v.dims)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// An SVG image of rectangles and texts, whose positions are whole pixels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+class canvas {
+ public:
+  enum class style : std::uint8_t { title, name, note, label, line };
+
+  void rectangle(int x, int y, int width, int height, std::string const& fill) {
+    elements_ += "<rect" + pair("x", x) + pair("y", y) + pair("width", width) + pair("height", height) + " fill=\"" +
+                 fill + "\"/>\n";
+    reach(x + width, y + height);
+  }
+  void frame(int x, int y, int width, int height) {
+    elements_ +=
+        "<rect class=\"frame\"" + pair("x", x) + pair("y", y) + pair("width", width) + pair("height", height) + "/>\n";
+    reach(x + width, y + height);
+  }
+  /// A text that begins at x, or whose middle is there; `y` is its base line.
+  void text(int x, int y, std::string_view what, style s, bool is_centred = false) {
+    elements_ += std::string("<text class=\"") + name_of(s) + (is_centred ? " centred" : "") + "\"" + pair("x", x) +
+                 pair("y", y) + ">" + escaped(what) + "</text>\n";
+    int const width = width_of(what, s);
+    reach(is_centred ? x + width / 2 : x + width, y);
+  }
+
+  static int width_of(std::string_view what, style s) {
+    auto const letters =
+        std::ranges::count_if(what, [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; });
+    return static_cast<int>(letters) * (s == style::title ? 9 : 8);
+  }
+
+  /// The image, as large as what is on it and a margin.
+  std::string image() const {
+    std::string const size = std::to_string(right_ + margin) + " " + std::to_string(bottom_ + margin);
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\"" + pair("width", right_ + margin) +
+           pair("height", bottom_ + margin) +
+           ">\n<style>text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;fill:#"
+           "1f2328}"
+           ".title{font-size:15px;font-weight:bold}.name{font-weight:bold}.note{fill:#59636e}"
+           ".label{font-size:12px}.centred{text-anchor:middle}"
+           ".frame{fill:none;stroke:#59636e;stroke-width:1}</style>\n"
+           "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" +
+           elements_ + "</svg>\n";
+  }
+
+  static std::string escaped(std::string_view text) {
+    std::string safe;
+    for (char c : text) {
+      if (c == '<') safe += "&lt;";
+      else if (c == '>') safe += "&gt;";
+      else if (c == '&') safe += "&amp;";
+      else if (c == '"') safe += "&quot;";
+      else safe += c;
+    }
+    return safe;
+  }
+
+  static constexpr int margin = 16;
+
+ private:
+  static std::string pair(char const* name, int value) {
+    return std::string(" ") + name + "=\"" + std::to_string(value) + "\"";
+  }
+  static char const* name_of(style s) {
+    constexpr char const* names[] = {"title", "name", "note", "label", "line"};
+    return names[static_cast<int>(s)];
+  }
+  void reach(int x, int y) { right_ = std::max(right_, x), bottom_ = std::max(bottom_, y); }
+
+  std::string elements_;
+  int right_ = 0, bottom_ = 0;
+};
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws which rank holds which elements of a program's inputs, parameters and outputs as an SVG image.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "meshtensor/emit/canvas.hpp"
+#include "meshtensor/emit/picture_of_parts.hpp"
+#include "meshtensor/emit/report/exchanges.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+class drawing_writer : parts_writer {
+  using style = canvas::style;
+
+ public:
+  drawing_writer(module const& m, plan const& p, mesh_shape const& mesh) : parts_writer(m, p, mesh), plan_(p) {}
+
+  std::string image() {
+    y_ = canvas::margin + 14;
+    canvas_.text(left, y_, title(), style::title);
+    y_ += 12;
+    legend();
+    std::vector<figure> figures;
+    each_port([&](std::string const& name, value const& v) { add(figures, name, v); });
+    for (figure const& f : figures) draw(f);
+    messages();
+    return canvas_.image();
+  }
+
+ private:
+  /// Tensors that are held alike.
+  struct figure {
+    value of;
+    std::string type;
+    std::vector<std::string> names;
+  };
+  /// Parts of a dim that are drawn, and where.
+  struct strip {
+    part const* of;  // null: those that are left out
+    int begin, size;
+  };
+  static constexpr int left = canvas::margin, line = 18, cell_height = 26, widest = 480, tallest = 150;
+  static constexpr std::size_t most_parts = 16, most_colours = 8, most_names = 3;
+
+  std::string title() const {
+    std::string text, sizes;
+    for (int i = 0; i < m_.region_count && text.empty(); ++i)
+      if (m_.regions[i].kind == region_kind::entry && !m_.regions[i].removed) text = label(m_.regions[i].label);
+    for (int a = 0; a < mesh_.count; ++a)
+      sizes += (a == 0 ? " on the mesh " : ", ") + axis(a) + " = " + std::to_string(mesh_.axes[a].extent);
+    return text + sizes;
+  }
+
+  /// The colours of the ranks, as many as there is room for.
+  void legend() {
+    int x = left;
+    std::int64_t const shown = std::min<std::int64_t>(mesh_.size(), 12);
+    for (std::int64_t rank = 0; rank < shown; ++rank) {
+      std::string const name = "rank " + std::to_string(rank);
+      canvas_.rectangle(x, y_ + 6, 14, 14, colour(rank));
+      canvas_.text(x + 20, y_ + 18, name, style::note);
+      x += 20 + canvas::width_of(name, style::note) + 16;
+    }
+    if (shown < mesh_.size())
+      canvas_.text(x, y_ + 18, "and " + std::to_string(mesh_.size() - shown) + " more", style::note);
+    y_ += 32;
+  }
+
+  void add(std::vector<figure>& figures, std::string const& name, value const& v) const {
+    std::string const type = "[" + dims(v.dims, v.layout) + "]";
+    for (figure& f : figures)
+      if (f.type == type) return f.names.push_back(name);
+    figures.push_back({v, type, {name}});
+  }
+
+  void draw(figure const& f) {
+    y_ += line;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(f.names.size(), most_names); ++i) names += (i == 0 ? "" : ", ") + f.names[i];
+    if (f.names.size() > most_names) names += " and " + std::to_string(f.names.size() - most_names) + " more";
+    canvas_.text(left, y_, names, style::name);
+    canvas_.text(left + canvas::width_of(names, style::name) + 12, y_, f.type, style::note);
+    y_ += 8;
+    std::vector<int> sharded, shown;
+    for (int d = 0; d < f.of.dims.count; ++d) (numbers_.parts(f.of, d) > 1 ? sharded : shown).push_back(d);
+    if (sharded.size() > 2) return boxes(f.of, sharded);
+    std::ranges::stable_sort(shown, std::greater{}, [&](int d) { return extent(f.of, d); });
+    for (int d : shown)
+      if (sharded.size() < 2) sharded.push_back(d);
+    std::ranges::sort(sharded);
+    if (sharded.empty()) return scalar();
+    grid(f.of, sharded.size() == 2 ? sharded[0] : -1, sharded.back());
+  }
+
+  void scalar() {
+    cell(all_ranks(), left, y_, cell_height * 2, cell_height);
+    y_ += cell_height + 8;
+  }
+
+  /// One dim downwards, if there is one, and one to the right.
+  void grid(value const& v, int down, int right) {
+    std::vector<part> const rows = down < 0 ? std::vector<part>{{{0, 1}, all_ranks()}} : parts_of(v, down);
+    std::vector<part> const columns = parts_of(v, right);
+    int const height = down < 0 ? cell_height : pixels(extent(v, down), rows.size(), cell_height, tallest);
+    int const width = pixels(extent(v, right), columns.size(), 2 * cell_height, widest);
+    std::string const of_rows = down < 0 ? "" : dim_text(v, down);
+    int const x = left + (down < 0 ? 0 : canvas::width_of(of_rows, style::note) + 10);
+    canvas_.text(x, y_ + 12, dim_text(v, right), style::note);
+    y_ += line;
+    if (down >= 0) canvas_.text(left, y_ + height / 2 + 4, of_rows, style::note);
+    for (strip const& r : strips(rows, down < 0 ? 1 : extent(v, down), height))
+      for (strip const& c : strips(columns, extent(v, right), width)) {
+        if (r.of == nullptr || c.of == nullptr) {
+          canvas_.text(x + c.begin + c.size / 2, y_ + r.begin + r.size / 2 + 4, "...", style::note, true);
+          continue;
+        }
+        std::vector<std::int64_t> both;
+        std::ranges::set_intersection(r.of->ranks, c.of->ranks, std::back_inserter(both));
+        if (!both.empty()) cell(both, x + c.begin, y_ + r.begin, c.size, r.size);
+      }
+    canvas_.frame(x, y_, width, height);
+    y_ += height + 10;
+  }
+
+  /// More than two sharded dims: the elements of each rank as text.
+  void boxes(value const& v, std::vector<int> const& sharded) { lines(table_of_boxes(v, sharded)); }
+
+  /// The collectives of a step, with bytes and the user's lines.
+  void messages() { lines(exchanges_of_report(m_, plan_).text()); }
+
+  void lines(std::string const& text) {
+    for (std::size_t from = 0, to = 0; from < text.size(); from = to + 1) {
+      to = std::min(text.find('\n', from), text.size());
+      y_ += line;
+      std::string const one = text.substr(from, to - from);
+      if (std::size_t const begin = one.find_first_not_of(' '); begin != std::string::npos)
+        canvas_.text(left + static_cast<int>(begin) * 8, y_, unbroken(one.substr(begin)), style::note);
+    }
+    y_ += 8;
+  }
+  /// With blanks that do not collapse into one.
+  static std::string unbroken(std::string const& text) {
+    std::string all;
+    for (char c : text) all += c == ' ' ? std::string("\u00a0") : std::string(1, c);
+    return all;
+  }
+
+  /// A part, in the colours of the ranks that hold it.
+  void cell(std::vector<std::int64_t> const& ranks, int x, int y, int width, int height) {
+    std::size_t const colours = std::min(ranks.size(), most_colours);
+    for (std::size_t i = 0; i < colours; ++i) {
+      int const begin = width * static_cast<int>(i) / static_cast<int>(colours);
+      int const end = width * static_cast<int>(i + 1) / static_cast<int>(colours);
+      canvas_.rectangle(x + begin, y, end - begin, height, ranks.size() > most_colours ? "#d0d7de" : colour(ranks[i]));
+      if (ranks.size() > most_colours) break;
+    }
+    canvas_.frame(x, y, width, height);
+    std::string const text = ranks_text(ranks, static_cast<std::size_t>(std::max(width / 8, 1)));
+    if (canvas::width_of(text, style::label) <= width && height >= 14)
+      canvas_.text(x + width / 2, y + height / 2 + 4, text, style::label, true);
+  }
+
+  /// Ranks along the first axis differ in hue, the others in brightness.
+  std::string colour(std::int64_t rank) const {
+    std::int64_t const first = mesh_.count == 0 ? 1 : mesh_.axes[0].extent;
+    std::int64_t const rest = std::max<std::int64_t>(mesh_.size() / std::max<std::int64_t>(first, 1), 1);
+    bool const by_first = mesh_.count > 1 && first > 1 && rest > 1;
+    std::int64_t const hues = by_first ? first : mesh_.size();
+    std::int64_t const hue = by_first ? mesh_.coordinate(rank, 0) : rank, shade = by_first ? rank % rest : 0;
+    std::int64_t const angle = (205 + 360 * hue / std::max<std::int64_t>(hues, 1)) % 360;
+    std::int64_t const light = 84 - 24 * shade / std::max<std::int64_t>(rest - 1, 1);
+    return "hsl(" + std::to_string(angle) + ",62%," + std::to_string(light) + "%)";
+  }
+
+  std::string dim_text(value const& v, int position) const {
+    return dim(v.dims.at[position]) + " (" + std::to_string(extent(v, position)) + ")";
+  }
+  /// Grows with the logarithm of the extent, and has room for each part.
+  static int pixels(std::int64_t extent, std::size_t parts, int least, int most) {
+    int size = least;
+    for (std::int64_t e = 1; e < extent && size < most; e *= 2) size += least;
+    auto const room = static_cast<int>(std::min(parts, most_parts)) * least;
+    return std::min(std::max(size, std::min(room, most)), most);
+  }
+  /// Where the parts of a dim are drawn: all, or the first and the last ones.
+  static std::vector<strip> strips(std::vector<part> const& parts, std::int64_t extent, int size) {
+    std::vector<strip> all;
+    bool const is_whole = parts.size() <= most_parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].held.count == 0) continue;
+      if (is_whole) {
+        int const begin = at(parts[i].held.begin, extent, size);
+        all.push_back({&parts[i], begin, at(parts[i].held.begin + parts[i].held.count, extent, size) - begin});
+        continue;
+      }
+      constexpr std::size_t first = most_parts / 2;
+      if (i >= first && i + 2 < parts.size()) continue;
+      auto const slot = static_cast<int>(i < first ? i : most_parts - (parts.size() - i));
+      all.push_back({&parts[i], slot * size / static_cast<int>(most_parts), size / static_cast<int>(most_parts)});
+    }
+    if (!is_whole) {
+      constexpr int slots = static_cast<int>(most_parts), first = slots / 2;
+      all.push_back({nullptr, first * size / slots, (slots - 2 - first) * size / slots});
+    }
+    return all;
+  }
+  static int at(std::int64_t element, std::int64_t extent, int size) {
+    return static_cast<int>(static_cast<double>(element) / static_cast<double>(std::max<std::int64_t>(extent, 1)) *
+                            size);
+  }
+
+  plan const& plan_;
+  canvas canvas_;
+  int y_ = 0;
+};
+
+}  // namespace detail
+
+/// The parts of a program's inputs, parameters and outputs as an SVG image: each cell has the numbers and the colours of
+/// the ranks that hold these elements. Tensors that are held alike share a figure. Below them stand the collectives of a
+/// step with the bytes that a rank receives and the lines that cause them.
+template <class = lazy>
+std::string drawing(module const& graph, plan const& planned, mesh_shape const& mesh) {
+  return detail::drawing_writer(graph, planned, mesh).image();
+}
+
+#if MESHTENSOR_COMPILED
+extern template std::string drawing<lazy>(module const&, plan const&, mesh_shape const&);
+#endif
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
