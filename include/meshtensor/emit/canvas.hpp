@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -15,16 +16,27 @@ class canvas {
  public:
   enum class style : std::uint8_t { title, name, note, label, line };
 
-  void rectangle(int x, int y, int width, int height, std::string const& fill) {
-    elements_ += "<rect" + pair("x", x) + pair("y", y) + pair("width", width) + pair("height", height) + " fill=\"" +
-                 fill + "\"/>\n";
+  /// A rectangle in one colour; in several, they alternate in slanting bands.
+  void rectangle(int x, int y, int width, int height, std::vector<std::string> const& colours) {
+    std::string fill = colours[0];
+    if (colours.size() > 1) fill = "url(#" + bands_of(colours) + ")";
+    elements_ += "<rect" + box(x, y, width, height) + " fill=\"" + fill + "\"/>\n";
     reach(x + width, y + height);
   }
   void frame(int x, int y, int width, int height) {
-    elements_ +=
-        "<rect class=\"frame\"" + pair("x", x) + pair("y", y) + pair("width", width) + pair("height", height) + "/>\n";
+    elements_ += "<rect class=\"frame\"" + box(x, y, width, height) + "/>\n";
     reach(x + width, y + height);
   }
+  /// Another one, with its origin at a point of this one.
+  void place(int x, int y, canvas const& other) {
+    elements_ += "<g transform=\"translate(" + std::to_string(x) + " " + std::to_string(y) + ")\">\n" +
+                 other.elements_ + "</g>\n";
+    for (std::string const& pattern : other.patterns_)
+      if (std::ranges::find(patterns_, pattern) == patterns_.end()) patterns_.push_back(pattern);
+    reach(x + other.right_, y + other.bottom_);
+  }
+  int right() const { return right_; }
+  int bottom() const { return bottom_; }
   /// A text that begins at x, or whose middle is there; `y` is its base line.
   void text(int x, int y, std::string_view what, style s, bool is_centred = false) {
     elements_ += std::string("<text class=\"") + name_of(s) + (is_centred ? " centred" : "") + "\"" + pair("x", x) +
@@ -49,8 +61,9 @@ class canvas {
            ".title{font-size:15px;font-weight:bold}.name{font-weight:bold}.note{fill:#59636e}"
            ".label{font-size:12px}.centred{text-anchor:middle}"
            ".frame{fill:none;stroke:#59636e;stroke-width:1}</style>\n"
-           "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" +
-           elements_ + "</svg>\n";
+           "<defs>\n" +
+           joined(patterns_) + "</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + elements_ +
+           "</svg>\n";
   }
 
   static std::string escaped(std::string_view text) {
@@ -71,6 +84,29 @@ class canvas {
   static std::string pair(char const* name, int value) {
     return std::string(" ") + name + "=\"" + std::to_string(value) + "\"";
   }
+  static std::string box(int x, int y, int width, int height) {
+    return pair("x", x) + pair("y", y) + pair("width", width) + pair("height", height);
+  }
+  /// The name of a pattern of these colours.
+  std::string bands_of(std::vector<std::string> const& colours) {
+    constexpr int wide = 14;
+    std::string id = "bands", bands;
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      for (char c : colours[i])
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')) id += c;
+      bands += "<rect" + box(static_cast<int>(i) * wide, 0, wide, wide) + " fill=\"" + colours[i] + "\"/>";
+    }
+    std::string const pattern = "<pattern id=\"" + id + "\" patternUnits=\"userSpaceOnUse\"" +
+                                pair("width", static_cast<int>(colours.size()) * wide) + pair("height", wide) +
+                                " patternTransform=\"rotate(35)\">" + bands + "</pattern>\n";
+    if (std::ranges::find(patterns_, pattern) == patterns_.end()) patterns_.push_back(pattern);
+    return id;
+  }
+  static std::string joined(std::vector<std::string> const& all) {
+    std::string text;
+    for (std::string const& one : all) text += one;
+    return text;
+  }
   static char const* name_of(style s) {
     constexpr char const* names[] = {"title", "name", "note", "label", "line"};
     return names[static_cast<int>(s)];
@@ -78,6 +114,7 @@ class canvas {
   void reach(int x, int y) { right_ = std::max(right_, x), bottom_ = std::max(bottom_, y); }
 
   std::string elements_;
+  std::vector<std::string> patterns_;
   int right_ = 0, bottom_ = 0;
 };
 

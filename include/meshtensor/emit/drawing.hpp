@@ -29,8 +29,8 @@ class drawing_writer : parts_writer {
     legend();
     std::vector<figure> figures;
     each_port([&](std::string const& name, value const& v) { add(figures, name, v); });
-    for (figure const& f : figures) draw(f);
-    messages();
+    in_rows(figures);
+    lines(canvas_, left, y_, exchanges_of_report(m_, plan_).text());
     return canvas_.image();
   }
 
@@ -46,8 +46,9 @@ class drawing_writer : parts_writer {
     part const* of;  // null: those that are left out
     int begin, size;
   };
-  static constexpr int left = canvas::margin, line = 18, cell_height = 26, widest = 480, tallest = 150;
-  static constexpr std::size_t most_parts = 16, most_colours = 8, most_names = 3;
+  static constexpr int left = canvas::margin, line = 18, gap = 22, cell_height = 26, widest = 240, tallest = 110,
+                       page = 760;
+  static constexpr std::size_t most_parts = 16, most_colours = 8;
 
   std::string title() const {
     std::string text, sizes;
@@ -64,7 +65,7 @@ class drawing_writer : parts_writer {
     std::int64_t const shown = std::min<std::int64_t>(mesh_.size(), 12);
     for (std::int64_t rank = 0; rank < shown; ++rank) {
       std::string const name = "rank " + std::to_string(rank);
-      canvas_.rectangle(x, y_ + 6, 14, 14, colour(rank));
+      canvas_.rectangle(x, y_ + 6, 14, 14, {colour(rank)});
       canvas_.text(x + 20, y_ + 18, name, style::note);
       x += 20 + canvas::width_of(name, style::note) + 16;
     }
@@ -80,70 +81,67 @@ class drawing_writer : parts_writer {
     figures.push_back({v, type, {name}});
   }
 
-  void draw(figure const& f) {
-    y_ += line;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(f.names.size(), most_names); ++i) names += (i == 0 ? "" : ", ") + f.names[i];
-    if (f.names.size() > most_names) names += " and " + std::to_string(f.names.size() - most_names) + " more";
-    canvas_.text(left, y_, names, style::name);
-    canvas_.text(left + canvas::width_of(names, style::name) + 12, y_, f.type, style::note);
-    y_ += 8;
-    std::vector<int> sharded, shown;
-    for (int d = 0; d < f.of.dims.count; ++d) (numbers_.parts(f.of, d) > 1 ? sharded : shown).push_back(d);
-    if (sharded.size() > 2) return boxes(f.of, sharded);
-    std::ranges::stable_sort(shown, std::greater{}, [&](int d) { return extent(f.of, d); });
-    for (int d : shown)
+  /// The figures from left to right, as many in a row as there is room for.
+  void in_rows(std::vector<figure> const& figures) {
+    int x = left, height = 0;
+    for (figure const& f : figures) {
+      canvas const one = drawn(f);
+      if (x > left && x + one.right() > page) x = left, y_ += height + gap, height = 0;
+      canvas_.place(x, y_, one);
+      x += one.right() + gap, height = std::max(height, one.bottom());
+    }
+    y_ += height + gap;
+  }
+  canvas drawn(figure const& f) const {
+    canvas c;
+    std::size_t const more = f.names.size() - 1;
+    c.text(0, line, f.names[0] + (more == 0 ? "" : " and " + std::to_string(more) + " more"), style::name);
+    c.text(0, 2 * line, f.of.dims.count == 0 ? "scalar" : f.type, style::note);
+    int const y = 2 * line + 10;
+    std::vector<int> sharded, whole;
+    for (int d = 0; d < f.of.dims.count; ++d) (numbers_.parts(f.of, d) > 1 ? sharded : whole).push_back(d);
+    std::ranges::stable_sort(whole, std::greater{}, [&](int d) { return extent(f.of, d); });
+    for (int d : whole)
       if (sharded.size() < 2) sharded.push_back(d);
     std::ranges::sort(sharded);
-    if (sharded.empty()) return scalar();
-    grid(f.of, sharded.size() == 2 ? sharded[0] : -1, sharded.back());
-  }
-
-  void scalar() {
-    cell(all_ranks(), left, y_, cell_height * 2, cell_height);
-    y_ += cell_height + 8;
+    if (sharded.size() > 2) lines(c, 0, y - line, table_of_boxes(f.of, sharded));
+    else if (sharded.empty()) cell(c, all_ranks(), 0, y, 3 * cell_height, cell_height);
+    else grid(c, y, f.of, sharded.size() == 2 ? sharded[0] : -1, sharded.back());
+    return c;
   }
 
   /// One dim downwards, if there is one, and one to the right.
-  void grid(value const& v, int down, int right) {
+  void grid(canvas& c, int y, value const& v, int down, int right) const {
     std::vector<part> const rows = down < 0 ? std::vector<part>{{{0, 1}, all_ranks()}} : parts_of(v, down);
     std::vector<part> const columns = parts_of(v, right);
-    int const height = down < 0 ? cell_height : pixels(extent(v, down), rows.size(), cell_height, tallest);
-    int const width = pixels(extent(v, right), columns.size(), 2 * cell_height, widest);
+    int const height = down < 0 ? cell_height : pixels(extent(v, down), rows.size(), cell_height / 2, tallest);
+    int const width = pixels(extent(v, right), columns.size(), cell_height, widest);
     std::string const of_rows = down < 0 ? "" : dim_text(v, down);
-    int const x = left + (down < 0 ? 0 : canvas::width_of(of_rows, style::note) + 10);
-    canvas_.text(x, y_ + 12, dim_text(v, right), style::note);
-    y_ += line;
-    if (down >= 0) canvas_.text(left, y_ + height / 2 + 4, of_rows, style::note);
+    int const x = down < 0 ? 0 : canvas::width_of(of_rows, style::note) + 8;
+    c.text(x, y + 10, dim_text(v, right), style::note);
+    y += line;
+    if (down >= 0) c.text(0, y + height / 2 + 4, of_rows, style::note);
     for (strip const& r : strips(rows, down < 0 ? 1 : extent(v, down), height))
-      for (strip const& c : strips(columns, extent(v, right), width)) {
-        if (r.of == nullptr || c.of == nullptr) {
-          canvas_.text(x + c.begin + c.size / 2, y_ + r.begin + r.size / 2 + 4, "...", style::note, true);
+      for (strip const& s : strips(columns, extent(v, right), width)) {
+        if (r.of == nullptr || s.of == nullptr) {
+          c.text(x + s.begin + s.size / 2, y + r.begin + r.size / 2 + 4, "...", style::note, true);
           continue;
         }
         std::vector<std::int64_t> both;
-        std::ranges::set_intersection(r.of->ranks, c.of->ranks, std::back_inserter(both));
-        if (!both.empty()) cell(both, x + c.begin, y_ + r.begin, c.size, r.size);
+        std::ranges::set_intersection(r.of->ranks, s.of->ranks, std::back_inserter(both));
+        if (!both.empty()) cell(c, both, x + s.begin, y + r.begin, s.size, r.size);
       }
-    canvas_.frame(x, y_, width, height);
-    y_ += height + 10;
+    c.frame(x, y, width, height);
   }
 
-  /// More than two sharded dims: the elements of each rank as text.
-  void boxes(value const& v, std::vector<int> const& sharded) { lines(table_of_boxes(v, sharded)); }
-
-  /// The collectives of a step, with bytes and the user's lines.
-  void messages() { lines(exchanges_of_report(m_, plan_).text()); }
-
-  void lines(std::string const& text) {
+  static void lines(canvas& c, int x, int y, std::string const& text) {
     for (std::size_t from = 0, to = 0; from < text.size(); from = to + 1) {
       to = std::min(text.find('\n', from), text.size());
-      y_ += line;
+      y += line;
       std::string const one = text.substr(from, to - from);
       if (std::size_t const begin = one.find_first_not_of(' '); begin != std::string::npos)
-        canvas_.text(left + static_cast<int>(begin) * 8, y_, unbroken(one.substr(begin)), style::note);
+        c.text(x + static_cast<int>(begin) * 8, y, unbroken(one.substr(begin)), style::note);
     }
-    y_ += 8;
   }
   /// With blanks that do not collapse into one.
   static std::string unbroken(std::string const& text) {
@@ -152,19 +150,18 @@ class drawing_writer : parts_writer {
     return all;
   }
 
-  /// A part, in the colours of the ranks that hold it.
-  void cell(std::vector<std::int64_t> const& ranks, int x, int y, int width, int height) {
-    std::size_t const colours = std::min(ranks.size(), most_colours);
-    for (std::size_t i = 0; i < colours; ++i) {
-      int const begin = width * static_cast<int>(i) / static_cast<int>(colours);
-      int const end = width * static_cast<int>(i + 1) / static_cast<int>(colours);
-      canvas_.rectangle(x + begin, y, end - begin, height, ranks.size() > most_colours ? "#d0d7de" : colour(ranks[i]));
-      if (ranks.size() > most_colours) break;
-    }
-    canvas_.frame(x, y, width, height);
+  /// A part, in the colours of the ranks that hold it; in grey, if there are too many.
+  void cell(canvas& c, std::vector<std::int64_t> const& ranks, int x, int y, int width, int height) const {
+    std::vector<std::string> colours;
+    for (std::int64_t rank : ranks) colours.push_back(colour(rank));
+    if (ranks.size() > most_colours) colours = {"#d0d7de"};
+    c.rectangle(x, y, width, height, colours);
+    c.frame(x, y, width, height);
     std::string const text = ranks_text(ranks, static_cast<std::size_t>(std::max(width / 8, 1)));
-    if (canvas::width_of(text, style::label) <= width && height >= 14)
-      canvas_.text(x + width / 2, y + height / 2 + 4, text, style::label, true);
+    int const wide = canvas::width_of(text, style::label);
+    if (wide > width - 4 || height < 16) return;
+    if (ranks.size() > 1) c.rectangle(x + (width - wide) / 2 - 3, y + height / 2 - 8, wide + 6, 16, {"#ffffffcc"});
+    c.text(x + width / 2, y + height / 2 + 4, text, style::label, true);
   }
 
   /// Ranks along the first axis differ in hue, the others in brightness.
@@ -223,9 +220,9 @@ class drawing_writer : parts_writer {
 
 }  // namespace detail
 
-/// The parts of a program's inputs, parameters and outputs as an SVG image: each cell has the numbers and the colours of
-/// the ranks that hold these elements. Tensors that are held alike share a figure. Below them stand the collectives of a
-/// step with the bytes that a rank receives and the lines that cause them.
+/// Draws the parts of a program's inputs, parameters and outputs as an SVG image. Each cell has the numbers and the
+/// colours of the ranks that hold its elements. Tensors with equal dims and layouts share a figure. Below the figures
+/// stand the collectives of a step, each with the bytes that a rank receives and the line that causes it.
 template <class = lazy>
 std::string drawing(module const& graph, plan const& planned, mesh_shape const& mesh) {
   return detail::drawing_writer(graph, planned, mesh).image();
