@@ -11,6 +11,8 @@
 #   images         JPEG and PNG, by libjpeg and libpng       MESHTENSOR_WITH_IMAGES=1
 #   sentencepiece  text as subwords                          MESHTENSOR_WITH_SENTENCEPIECE=1
 #   io             checkpoints: meshtensor/io/checkpoint.hpp
+#
+# The component `compiled` is made of those that are asked for with it: see meshtensor_define_compiled.
 
 set(meshtensor_components mpi tbb onednn cpu zlib images sentencepiece io)
 
@@ -295,6 +297,28 @@ function(meshtensor_add_compiled name)
   set(headers meshtensor device/default inspect/explain inspect/profile inspect/trace_events job/main)
   list(TRANSFORM headers REPLACE "(.+)" "<meshtensor/\\1.hpp>")
   target_precompile_headers(${name} PRIVATE ${headers})
+endfunction()
+
+# meshtensor_define_compiled(COMPONENT...): the target meshtensor::compiled, as meshtensor_add_compiled makes it, at -O2.
+# There is one in a build, so who asks first names all components.
+function(meshtensor_define_compiled)
+  if(TARGET meshtensor_compiled)
+    get_target_property(has meshtensor_compiled MESHTENSOR_COMPONENTS)
+    foreach(component IN LISTS ARGN)
+      if(NOT component IN_LIST has)
+        list(JOIN has ", " has)
+        message(FATAL_ERROR "meshtensor::compiled was made of ${has}, without ${component}: name ${component} where this "
+                            "project first asks for the component compiled")
+      endif()
+    endforeach()
+    return()
+  endif()
+  meshtensor_add_compiled(meshtensor_compiled ${ARGN})
+  set_target_properties(meshtensor_compiled PROPERTIES MESHTENSOR_COMPONENTS "${ARGN}")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    target_compile_options(meshtensor_compiled PRIVATE "$<$<CONFIG:Release>:-O2>")
+  endif()
+  add_library(meshtensor::compiled ALIAS meshtensor_compiled)
 endfunction()
 
 # meshtensor_use_compiled(TARGET NAME): links NAME, which meshtensor_add_compiled made, to TARGET, whose C++ files take the
