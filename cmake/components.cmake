@@ -316,14 +316,17 @@ function(meshtensor_define_compiled)
   meshtensor_add_compiled(meshtensor_compiled ${ARGN})
   set_target_properties(meshtensor_compiled PROPERTIES MESHTENSOR_COMPONENTS "${ARGN}")
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-    target_compile_options(meshtensor_compiled PRIVATE "$<$<CONFIG:Release>:-O2>")
+    target_compile_options(meshtensor_compiled PUBLIC "$<$<CONFIG:Release>:-O2>")  # CMake's -O3 gains nothing
   endif()
   add_library(meshtensor::compiled ALIAS meshtensor_compiled)
 endfunction()
 
-# meshtensor_use_compiled(TARGET NAME): links NAME, which meshtensor_add_compiled made, to TARGET, whose C++ files take the
-# headers as they were read for NAME: its other flags must be the same. Call it when TARGET has its sources.
-function(meshtensor_use_compiled target name)
+# meshtensor_use_compiled(TARGET [NAME]): links NAME, which meshtensor_add_compiled made, or else meshtensor::compiled, to
+# TARGET. The C++ files of TARGET take the headers as they were read for NAME, so its other flags must be the same. Call it
+# when TARGET has its sources.
+function(meshtensor_use_compiled target)
+  set(name meshtensor_compiled ${ARGN})
+  list(GET name -1 name)
   target_link_libraries(${target} PRIVATE ${name})
   get_target_property(type ${target} TYPE)
   get_target_property(own ${target} PRECOMPILE_HEADERS)

@@ -15,12 +15,12 @@ struct compiled_arguments {
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct compiled_arguments<Program, Mesh, Layout, Device...> {
-  using type = executable<Program, Mesh, Layout, straight_line<typename nth<0, Device..., reference_device>::type>>;
+  using type = executable<Program, Mesh, Layout, straight_line<typename nth<0, Device..., default_device>::type>>;
 };
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct compiled_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using type =
-      executable<Programs, Entry, Mesh, Layout, straight_line<typename nth<0, Device..., reference_device>::type>>;
+      executable<Programs, Entry, Mesh, Layout, straight_line<typename nth<0, Device..., default_device>::type>>;
 };
 
 }  // namespace detail

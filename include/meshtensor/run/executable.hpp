@@ -37,23 +37,25 @@ struct straight_code;
 template <class Device, class Code>
 struct device_of_code;
 
-template <std::uint64_t Fingerprint, class... Args>
-class executable_of;  // Fingerprint: the fingerprint of the recorded program
+// Fingerprint: that of the recorded program. Unnamed: the device, if Args name none. Both stand in the type, so that
+// files that mean two programs or two devices by one name have two types.
+template <std::uint64_t Fingerprint, class Unnamed, class... Args>
+class executable_of;
 
 /// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters,
-/// `executable<Programs, Program, Mesh, Layout>`; a device may follow. Extents and axis sizes that the types leave open
-/// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`. Numbers may be
-/// given there, too.
+/// `executable<Programs, Program, Mesh, Layout>`. A device may follow, otherwise it runs on `default_device`. Extents
+/// and axis sizes that the types leave open are given at start-up, and so are numbers: `executable<train_step, mesh,
+/// layout> step(weights, batch(64), data(4));`.
 ///
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds a value
 /// with another dtype, layout or initializer; T12, T02, T03 a name, a dtype or dims that the program does not have;
 /// R05, R11 sizes that do not fit; M10 not enough memory; R24 the ranks are about to run different things; R21 another
 /// rank has refused, and why
 template <class... Args>
-using executable =
-    executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
+using executable = executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>,
+                                 typename detail::executable_arguments<Args...>::unnamed_device, Args...>;
 
-template <std::uint64_t Fingerprint, class... Args>
+template <std::uint64_t Fingerprint, class Unnamed, class... Args>
 class executable_of {
   using arguments = detail::executable_arguments<Args...>;
 

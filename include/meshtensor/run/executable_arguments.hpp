@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "meshtensor/device/reference.hpp"
+#include "meshtensor/device/default.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace meshtensor {
@@ -39,8 +40,9 @@ struct executable_arguments {
   using entry = no_program;
   using mesh = meshtensor::mesh<>;
   using layout = meshtensor::layout<>;
-  using argument = device_argument<reference_device>;
-  using device = reference_device;
+  using argument = device_argument<default_device>;
+  using device = default_device;
+  using unnamed_device = default_device;
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Program, Mesh, Layout, Device...> {
@@ -48,8 +50,9 @@ struct executable_arguments<Program, Mesh, Layout, Device...> {
   using entry = Program;
   using mesh = Mesh;
   using layout = Layout;
-  using argument = device_argument<typename nth<0, Device..., reference_device>::type>;
+  using argument = device_argument<typename nth<0, Device..., default_device>::type>;
   using device = typename argument::type;
+  using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
 };
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
@@ -57,8 +60,9 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using entry = Entry;
   using mesh = Mesh;
   using layout = Layout;
-  using argument = device_argument<typename nth<0, Device..., reference_device>::type>;
+  using argument = device_argument<typename nth<0, Device..., default_device>::type>;
   using device = typename argument::type;
+  using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
 };
 
 /// Binds the first axis that the type and the caller leave open to the number of processes started; to 1 without a

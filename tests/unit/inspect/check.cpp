@@ -151,19 +151,20 @@ TEST_CASE("nothing is wrong in loops that end early and in branches") {
 TEST_CASE("a store is looked at as it is, and stays so") {
   auto const job = mt::job::as_threads();
   mt::store weights(job, 3);
-  mt::executable<train, mesh, layout> step(weights, batch(8), data(2));
+  mt::executable<train, mesh, layout, mt::reference_device> step(weights, batch(8), data(2));
   auto const x = some_x(8);
   auto const labels = some_labels(8);
   for (int i = 0; i < 3; ++i) step(mt::feed<"x">(x), mt::feed<"label">(labels));
   auto const before = weights.get<float>("blocks/up");
-  agrees(mt::check<train, mesh, layout>(weights, batch(8), data(4), mt::feed<"x">(x), mt::feed<"label">(labels)));
+  agrees(mt::check<train, mesh, layout, mt::reference_device>(weights, batch(8), data(4), mt::feed<"x">(x),
+                                                              mt::feed<"label">(labels)));
   CHECK(weights.get<float>("blocks/up") == before);
   CHECK(weights.step() == 3);
 }
 
 TEST_CASE("what is not fed is an error") {
-  CHECK_THROWS_WITH_AS((mt::check<train, mesh, layout>(batch(8), data(2))), doctest::Contains("was not fed"),
-                       mt::error);
+  CHECK_THROWS_WITH_AS((mt::check<train, mesh, layout, mt::reference_device>(batch(8), data(2))),
+                       doctest::Contains("was not fed"), mt::error);
 }
 
 TEST_CASE("defects, each named by the user's line") {

@@ -138,7 +138,7 @@ TEST_CASE("in a loop that the gradient runs again, the same gradients are seen")
   mt::store none(job), weights(job);
   mt::eager<mt::dtype::f64> at_once(none, batch(4));
   at_once.run(grow<false>{}, mt::feed<"x">(some_x()));
-  mt::executable<grow<true>, mesh, spread> step(weights, batch(4), data(4));
+  mt::executable<grow<true>, mesh, spread, mt::reference_device> step(weights, batch(4), data(4));
   step(mt::feed<"x">(some_x()));
   for (std::string const label : {"grow/wide", "grow/wide by the loss"}) {
     CAPTURE(label);
@@ -153,7 +153,8 @@ TEST_CASE("in a loop that the gradient runs again, the same gradients are seen")
 TEST_CASE("on every layout what an eager scope sees") {
   auto const job = mt::job::in_lockstep();
   mt::store first(job, 3);
-  mt::executable<mt::precision<train<false>, mt::dtype::f64>, mesh, whole> makes(first, batch(4), data(1));
+  mt::executable<mt::precision<train<false>, mt::dtype::f64>, mesh, whole, mt::reference_device> makes(first, batch(4),
+                                                                                                       data(1));
   mt::eager<mt::dtype::f64> s(first, batch(4));
   s.run(mt::precision<train<false>, mt::dtype::f64>{}, mt::feed<"x">(some_x()));
 

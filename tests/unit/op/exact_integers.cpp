@@ -189,7 +189,7 @@ TEST_CASE("in the text for GPUs") {
 TEST_CASE("in a compiled step") {
   mt::job const job = mt::job::in_lockstep();
   mt::store weights(job);
-  mt::compiled_step<program, of_one, mt::layout<>> step(weights);
+  mt::compiled_step<program, of_one, mt::layout<>, mt::reference_device> step(weights);
   check(step, odd + 2);
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("on a PJRT plugin, too") {
 TEST_CASE("a dim that lies spread is not gathered") {
   auto const job = mt::job::in_lockstep();
   mt::store none(job);
-  mt::executable<choose_in_parts, mesh, spread> step(none, batch(6), data(1), model(4));
+  mt::executable<choose_in_parts, mesh, spread, mt::reference_device> step(none, batch(6), data(1), model(4));
   mt::module const& m = step.graph();
   int gathers = 0;
   for (int i = 0; i < m.node_count; ++i) {
@@ -194,7 +194,7 @@ TEST_CASE("more than there are") {
     CHECK(meshtensor_test::sentence([&] {
             mt::executable<choose_too_many, mesh, whole, mt::pjrt_device>(none, data(1), model(1));
           }) == refused);
-  mt::executable<choose_too_many, mesh, whole> step(none, data(1), model(1));
+  mt::executable<choose_too_many, mesh, whole, mt::reference_device> step(none, data(1), model(1));
   std::string said;
   try {
     step(mt::feed<"x">(std::vector<float>(24)));

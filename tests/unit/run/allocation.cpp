@@ -73,7 +73,7 @@ TEST_CASE("what is taken from the heap is counted") {
 TEST_CASE("what is given to a step") {
   auto const job = mt::job::as_threads();
   mt::store weights(job);
-  mt::executable<given, mt::mesh<>, mt::layout<>> step(weights);
+  mt::executable<given, mt::mesh<>, mt::layout<>, mt::reference_device> step(weights);
   mt::array<float, model, batch> x;
   for (float& e : x) e = 1;
   std::vector<float> const y(24, 2);

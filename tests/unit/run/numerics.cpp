@@ -136,7 +136,7 @@ struct sinking {
 TEST_CASE("in an iteration of a loop that ends early") {
   auto const job = mt::job::in_lockstep();
   mt::store weights(job);
-  mt::executable<sinking, mesh, layout> step(weights, batch(4), data(2));
+  mt::executable<sinking, mesh, layout, mt::reference_device> step(weights, batch(4), data(2));
   step.check_numerics();
   std::vector<float> const x(16, 1.0f);
   CHECK(meshtensor_test::sentence([&] { step(mt::feed<"x">(x)); }) ==
