@@ -7,8 +7,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
     auto [count, last, n] = while_loop(
-        s / "w", mt::at_most(3), [](auto, auto, auto all) { return all < 4; }, [](auto, auto y, auto) { return y * 2; }, x,
-        sum(x));
+        s / "w", mt::at_most(3), [](auto, auto, auto all) { return all < 4; }, [](auto, auto y, auto) { return y * 2; },
+        x, sum(x));
     s.output("y", last);
   }
 };
