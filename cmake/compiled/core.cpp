@@ -2,6 +2,7 @@
 // What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
 #include <meshtensor/emit/printer.hpp>
 #include <meshtensor/inspect/checker.hpp>
+#include <meshtensor/inspect/environment.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/job/lockstep.hpp>

@@ -13,6 +13,7 @@
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/job/start_record.hpp"
 #include "meshtensor/run/bound_program.hpp"
+#include "meshtensor/run/environment_tools.hpp"
 #include "meshtensor/run/executable_arguments.hpp"
 #include "meshtensor/run/extern_templates.hpp"
 #include "meshtensor/run/feed.hpp"
@@ -97,6 +98,7 @@ class executable_of {
         else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
       };
       (bind(given), ...);
+      detail::bind_axes_of_environment(mesh_);
       detail::bind_open_axis(mesh_, values.runner().size());
       if constexpr (in_straight_line) {
         static_assert((!std::is_same_v<Given, dim_extent> && ...),
@@ -141,6 +143,9 @@ class executable_of {
         warn(values.runner(), sentence);
     }
     (take(given), ...);
+    if (detail::tool_in_environment() != nullptr)
+      tools_ = std::make_unique<detail::tools_at<session<running_device>, bound>>(*session_, *program_, mesh_,
+                                                                                  values.runner());
   }
 
   /// Runs one step; feeds and numbers in any order. An input or number that is not given keeps its last value.
@@ -359,6 +364,7 @@ class executable_of {
   mesh_shape mesh_;
   std::unique_ptr<bound> program_;
   std::unique_ptr<session<running_device>> session_;
+  std::unique_ptr<detail::step_under_tools> tools_;  // behind what it looks at, so that it goes first
 };
 
 }  // namespace meshtensor

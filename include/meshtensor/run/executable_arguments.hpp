@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #include "meshtensor/device/default.hpp"
+#include "meshtensor/mesh/read_axes.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace meshtensor {
@@ -64,6 +66,17 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using device = typename argument::type;
   using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
 };
+
+/// Binds the axes that MESHTENSOR_MESH names, as in `data=2,model=2`.
+///
+/// errors  S01 it is not written so, the mesh lacks the axis, or its type or the program gives the axis another size
+inline void bind_axes_of_environment(mesh_shape& mesh) {
+  char const* const text = std::getenv("MESHTENSOR_MESH");
+  if (text == nullptr || mesh.count == 0) return;
+  for (axis_extent const& a : read_axes(text, "MESHTENSOR_MESH")) try {
+      mesh.bind(a);
+    } catch (error const& e) { throw error(e.code(), e.sentence() + "; MESHTENSOR_MESH asks for it"); }
+}
 
 /// Binds the first axis that the type and the caller leave open to the number of processes started; to 1 without a
 /// launcher.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers the tools that environment variables ask for, at each executable of a program:
+//
+//   MESHTENSOR_EXPLAIN=plan        prints the plan; `pictures` and `instructions` print these
+//   MESHTENSOR_PICTURE=plan.svg    draws which rank holds which elements
+//   MESHTENSOR_PROFILE=1           prints where the steps spent their time, when the executable goes
+//   MESHTENSOR_TRACE=steps.json    writes their timeline, for Perfetto or chrome://tracing
+//
+// All text goes to standard error. The second executable writes to plan-2.svg, and so on. meshtensor::compiled has this
+// header in it. In a program of headers alone, one file includes it.
+#pragma once
+
+#include <string_view>
+
+#include "meshtensor/inspect/explain.hpp"
+#include "meshtensor/inspect/profile.hpp"
+#include "meshtensor/inspect/trace_events.hpp"
+#include "meshtensor/run/environment_tools.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+inline std::string_view wanted_of(char const* variable) {
+  char const* const value = std::getenv(variable);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+inline void tell(job_runner const& j, std::string const& text) {
+  if (j.is_root()) std::fwrite(text.data(), 1, text.size(), stderr);
+}
+/// `plan.svg` for the first executable, `plan-2.svg` for the second.
+inline std::string path_number(std::string_view path, int number) {
+  if (number == 1) return std::string(path);
+  std::size_t const dot = path.rfind('.');
+  bool const has_dot = dot != path.npos && path.find('/', dot) == path.npos;
+  std::string_view const stem = path.substr(0, has_dot ? dot : path.size());
+  return std::string(stem) + "-" + std::to_string(number) + std::string(path.substr(stem.size()));
+}
+
+inline void begin_tools(step_under_tools& step) {
+  job_runner& j = step.runner();
+  if (std::string_view const what = wanted_of("MESHTENSOR_EXPLAIN"); !what.empty()) {
+    if (what == "plan" || what == "1") tell(j, report(step.graph(), step.planned(), step.mesh()));
+    else if (what == "pictures") tell(j, pictures(step.graph(), step.planned(), step.mesh()));
+    else if (what == "instructions") tell(j, text_of_instructions(step.graph(), step.planned()));
+    else warn(j, "R86: MESHTENSOR_EXPLAIN has '" + std::string(what) + "': it prints plan, pictures or instructions");
+  }
+  static std::atomic<int> drawn = 0;
+  if (std::string_view const path = wanted_of("MESHTENSOR_PICTURE"); !path.empty())
+    write_once(j, meshtensor::drawing(step.graph(), step.planned(), step.mesh()), path_number(path, ++drawn));
+  if (!wanted_of("MESHTENSOR_PROFILE").empty() || !wanted_of("MESHTENSOR_TRACE").empty()) try {
+      step.record();
+    } catch (error const& e) { warn(j, std::string("R86: ") + e.what()); }
+}
+
+inline void end_tools(step_under_tools& step) {
+  job_runner& j = step.runner();
+  std::vector<timeline const*> const held = step.recorded();
+  if (held.empty() || held[0]->steps() == 0) return;
+  if (!wanted_of("MESHTENSOR_PROFILE").empty())
+    tell(j, profile(step.graph(), step.planned().numbers, *held[0], step.best_rates()));
+  static std::atomic<int> written = 0;
+  if (std::string_view const path = wanted_of("MESHTENSOR_TRACE"); !path.empty())
+    write_once(j, text_of_spans(step.graph(), spans_of_all(j, step.ranks(), held)), path_number(path, ++written));
+}
+
+inline constexpr environment_tools all_tools{begin_tools, end_tools};
+inline bool const tools_are_registered = [] { return registered_tools = &all_tools, true; }();
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"
