@@ -76,6 +76,7 @@ std::optional<ending> read_device_words(int argc, char** argv, char const* usage
     if (word == "--help")
       return ending{
           0, call + "NAME is cpu, reference, cuda, pjrt, or pjrt:PATH with a plugin; list prints what is here\n"};
+    if (word == "--version") return ending{0, version() + "\n"};
     if (word == "--device" || word.starts_with("--device=")) {
       if (word.size() == 8 && ++i == argc) return refused("--device needs a name");
       into.device = word.size() == 8 ? argv[i] : word.substr(9);

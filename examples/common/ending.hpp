@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the text that an example prints instead of running: after --help, or a mistake in its command line.
+// Holds the text that an example prints instead of running: after --help, --version, or a mistake.
 #pragma once
 
 #include <string>
 
+#include <meshtensor/base/config.hpp>
+
 namespace examples {
 
-/// The exit code is 0 after --help and 2 after a mistake.
+/// The exit code is 0 after --help and --version, and 2 after a mistake.
 struct ending {
   int code;
   std::string words;
 };
+
+/// `meshtensor 0.1.0`
+inline std::string version() {
+  return "meshtensor " + std::to_string(MESHTENSOR_VERSION_MAJOR) + "." + std::to_string(MESHTENSOR_VERSION_MINOR) +
+         "." + std::to_string(MESHTENSOR_VERSION_PATCH);
+}
 
 }  // namespace examples

@@ -106,14 +106,17 @@ inline void require_operations_seen(std::string const& device, std::initializer_
                                  "out, or take --device cpu");
 }
 
-/// Parses a command line and calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help and
-/// after a mistake.
+/// Parses a command line and calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help,
+/// --version and a mistake.
 template <class Check>
 std::optional<ending> parse(CLI::App& app, int argc, char** argv, Check const& check) {
+  app.set_version_flag("--version", version());
   try {
     app.parse(argc, argv);
     check();
     return {};
+  } catch (CLI::CallForVersion const& e) {
+    return ending{0, std::string(e.what()) + "\n"};
   } catch (CLI::ParseError const& e) {
     if (e.get_exit_code() == 0) return ending{0, app.help()};
     return ending{2, app.get_name() + ": " + e.what() + "; " + app.get_name() + " --help lists the options\n"};

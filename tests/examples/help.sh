@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `--help` of an example: help.sh PROGRAM SOURCES WORDS...
 #
-# Ends with 0 and nothing on standard error. Names every option that SOURCES declare, and has WORDS.
+# Ends with 0 and nothing on standard error. Names every option that SOURCES declare, and has WORDS. `--version` is a line.
 set -uo pipefail
 program=$1 sources=$2
 shift 2
@@ -25,5 +25,6 @@ options=$(grep -hoE '"--[a-z-]+' "$sources"/*.cpp 2>/dev/null | tr -d '"' | sort
 for option in $options; do
   grep -qE -- "(^|[ ,])$option\b" "$out" || fail "no option $option"
 done
+[[ $("$program" --version 2>/dev/null) =~ ^meshtensor\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail '--version prints no version'
 [ "$failed" -eq 0 ] || cat "$out"
 exit $failed
