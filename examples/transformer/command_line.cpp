@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <meshtensor/base/diagnostic.hpp>
@@ -14,13 +15,25 @@ using examples::between, examples::ending, examples::option_list;
 
 namespace {
 
+/// A word as a shell reads it back.
+std::string quoted(std::string const& word) {
+  auto const plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-./:=,+@").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string r = "'";
+  for (char const c : word) r += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return r + "'";
+}
+
 /// The options of the command line, and the values that they set.
 struct command_line {
   options o;
   std::string mesh;
   CLI::App app{
-      "Trains a Transformer that reads and writes bytes on a mesh of processors, data x model, and prints what it "
-      "writes.\nAlone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
+      "Trains a Transformer that reads and writes bytes on a mesh of processors, data x model. Prints the layout, a "
+      "curve of the loss,\nand what it writes before, at half and after the training.\n"
+      "Alone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
       "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model.",
       "transformer"};
 
@@ -61,9 +74,9 @@ struct command_line {
         ->needs("--save");
 
     add.group = "Sample";
-    add("--sample-bytes", o.sample_bytes, "N", "Bytes to write at the end", not_negative);
+    add("--sample-bytes", o.sample_bytes, "N", "Bytes to write before, at half and after the training", not_negative);
     add("--temperature", o.temperature, "T", "0: always the likeliest byte; 1: by chance; more: bolder", not_negative);
-    add("--prompt", o.prompt, "TEXT", "What the sample begins with");
+    add("--prompt", o.prompt, "TEXT", "What the samples begin with");
 
     add.group = "The plan, before anything runs";
     add.explain(o.explain);
@@ -76,10 +89,24 @@ struct command_line {
         "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
   }
 
+  /// The given options that the loss depends on, without mesh, batch and heads: who prints a command adds them.
+  std::string choices() const {
+    std::string text;
+    for (auto const* option : app.get_options()) {
+      std::string const group = option->get_group(), name = option->get_name();
+      bool const matters = group == "Options" || group == "Size of the model and of a step" || group == "Training";
+      bool const apart = name == "--batch" || name == "--heads" || name == "--evaluations";
+      if (option->count() != 0 && ((matters && !apart) || name == "--device"))
+        text += " " + name + " " + quoted(option->as<std::string>());
+    }
+    return text;
+  }
+
   /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
     return examples::parse(app, argc, argv, [&] {
+      o.program = quoted(argv[0]), o.choices = choices();
       examples::read_mesh(mesh, o.mesh);
       examples::require_operations_seen(
           o.device, {{"--check", o.check}, {"--profile", o.profile}, {"--trace", !o.trace.empty()}});

@@ -30,6 +30,8 @@ class learner {
 
   /// Compares the next step with the same on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::text_batch const& b) = 0;
+  /// Which rank holds which elements of the tensors of a step; mt::pictures draws it.
+  virtual std::string pictures() const = 0;
   virtual mt::memory_use memory() const = 0;
   virtual void record(bool on) = 0;
   virtual std::string profile() const = 0;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <meshtensor/inspect/check.hpp>
+#include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/run/one_store.hpp>
 
@@ -64,6 +65,7 @@ class learner_of : public learner {
         sizes(o_, o_.batch));
     return {found.agrees(), text_of(found)};
   }
+  std::string pictures() const override { return mt::pictures(step_); }
   mt::memory_use memory() const override { return step_.memory(); }
   void record(bool on) override { step_.record(on); }
   std::string profile() const override { return mt::profile(step_); }

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#if MESHTENSOR_WITH_MPI
+#  include <mpi.h>
+#endif
+
 #include <meshtensor/data/text/bigram.hpp>
 #include <meshtensor/data/text/sample.hpp>
 #include <meshtensor/data/text/text.hpp>
@@ -14,9 +18,17 @@
 #include <meshtensor/job/agree.hpp>
 #include <meshtensor/train/progress_line.hpp>
 
+#include "../common/curve.hpp"
+
 namespace transformer {
 
 namespace {
+
+#ifdef OPEN_MPI
+constexpr char const* launcher = "mpirun --allow-run-as-root --oversubscribe -n";
+#elif MESHTENSOR_WITH_MPI
+constexpr char const* launcher = "mpiexec -n";
+#endif
 
 #ifndef MESHTENSOR_SOURCE_DIR
 #  define MESHTENSOR_SOURCE_DIR ""
@@ -46,6 +58,7 @@ struct training {
   learner& programs;
   mt::store& weights;
   mt::text_batch chosen{};
+  std::vector<double> losses{};  // of the steps that this process took
   mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
 
   /// Data and random numbers depend on the step only, so there is nothing else to restore.
@@ -81,6 +94,8 @@ struct training {
     double over = begun;  // the fraction of the training that is done
     double looking = 0, next_look = std::floor(over * static_cast<double>(o.evaluations)) +
                                     1;  // seconds of evaluation; the number of the next one
+    bool wrote_at_half = over >= 0.5;
+    if (done == 0) write("before training");
     while (over < 1) {
       windows.training(o.seed, static_cast<std::uint64_t>(done), o.batch, chosen);
       double const all_steps = wanted != 0 ? static_cast<double>(wanted)
@@ -90,6 +105,7 @@ struct training {
       if (!std::isfinite(loss))
         throw mt::error("R42", {"the loss of step ", done, " is not a number: try a lower --learning-rate"});
 
+      losses.push_back(loss);
       ++done;
       keep.after_step();
       time_steps(done, wanted == 0 ? 1'000'000 : wanted, line);
@@ -110,10 +126,18 @@ struct training {
         mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
         looking += mt::seconds_now() - before;
       }
+      if (over < 1 && over >= 0.5 && !wrote_at_half) {
+        wrote_at_half = true;
+        double const before = mt::seconds_now();
+        line.clear();
+        write(fmt::format("after {} steps", done));
+        looking += mt::seconds_now() - before;
+      }
     }
     if (!o.save.empty() && done % o.every != 0) keep.save();
     keep.finish();
     line.clear();
+    if (!losses.empty()) mt::print(job, "\nloss of the steps\n{}\n", examples::curve(losses, resumed));
   }
 
   /// Compares the first step on the mesh with the same step on whole tensors.
@@ -134,6 +158,11 @@ struct training {
     if (o.profile) mt::progress(job, "{}", programs.profile());
     if (!o.trace.empty()) programs.write_trace(o.trace);
     programs.record(false);
+  }
+
+  /// Prints how the model continues the prompt. The random numbers are the same each time.
+  void write(std::string const& when) {
+    if (o.sample_bytes != 0) mt::print(job, "\n{}: {}\n\n", when, mt::shown(written()));
   }
 
   /// Generates text byte by byte, each sampled from the model's probabilities.
@@ -159,6 +188,38 @@ struct training {
   }
 };
 
+/// The pictures of the tensors that show both axes: the text, and the heads of attention.
+std::string main_pictures(std::string const& all) {
+  std::string text;
+  for (std::size_t begin = 0, end; begin < all.size(); begin = end + 2) {
+    end = std::min(all.find("\n\n", begin), all.size());
+    std::string const picture = all.substr(begin, end - begin), title = picture.substr(0, picture.find('\n'));
+    if (!title.starts_with("move") && (title.starts_with("text") || title.find("attention/query") != title.npos))
+      text += picture + (picture.ends_with('\n') ? "" : "\n");
+  }
+  return text;
+}
+
+/// Two commands that learn the same: on another mesh, and as ranks of MPI or on one processor.
+std::string next_commands(options const& o, double loss) {
+  std::int64_t const over_data = o.mesh.at("data"), over_model = o.mesh.at("model"), ranks = over_data * over_model;
+  std::string sizes;  // which would depend on the mesh
+  if (o.batch != 16 || 16 % ranks != 0) sizes += fmt::format(" --batch {}", o.batch);
+  if (o.heads != 4 || 4 % ranks != 0) sizes += fmt::format(" --heads {}", o.heads);
+  auto const on_mesh = [&](std::int64_t n, std::int64_t m) {
+    return fmt::format("{}{}{} --mesh data={},model={}\n", o.program, o.choices, sizes, n, m);
+  };
+  bool const one_axis = over_model == 1;
+  std::string text = o.minutes == 0 ? fmt::format("try next, for the same loss, {:.3f}:\n", loss)
+                                    : fmt::format("try next, for a loss near {:.1f}:\n", loss);
+  text += "  " + on_mesh(one_axis ? 1 : ranks, one_axis ? std::max<std::int64_t>(ranks, 2) : 1);
+#if MESHTENSOR_WITH_MPI
+  return text + fmt::format("  {} {} ", launcher, ranks) + on_mesh(over_data, over_model);
+#else
+  return text + "  " + on_mesh(1, 1);
+#endif
+}
+
 }  // namespace
 
 int train(mt::job const& job, options const& o, learner_maker make) {
@@ -170,6 +231,7 @@ int train(mt::job const& job, options const& o, learner_maker make) {
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
             windows.size(), windows.held_out_bytes());
   mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
+  mt::print(job, "{}", main_pictures(programs->pictures()));
   if (o.resume) t.resume();
   mt::memory_use const use = programs->memory();
   auto const mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
@@ -185,8 +247,8 @@ int train(mt::job const& job, options const& o, learner_maker make) {
   t.each_held_out(most, [&] { asked.add(t.chosen); });
   double const loss = t.held_out_loss(most), bigram = mt::bigram_loss(learnt, asked);
   mt::print(job, "held-out loss   {:.4f} nats a byte\nbigram model    {:.4f}\n", loss, bigram);
-  auto const sample = t.written();
-  mt::print(job, "\n{}\n", mt::shown(sample));
+  t.write("after training");
+  mt::print(job, "{}", next_commands(o, loss));
   if (loss < bigram) return 0;
   mt::progress(job, "transformer: the held-out loss {:.4f} is not below that of a bigram model, {:.4f}: train longer\n",
                loss, bigram);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Transformer example as its users meet it: transformer.sh PART PROGRAM [LAUNCHER...]
 #
-#   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
+#   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte;
+#               shows the layout, a curve and three samples; the command to try next has the promised loss
 #   literature  the same on a megabyte of Shakespeare, if MESHTENSOR_DATA has it
 #   uneven      20 losses are the same on nine meshes that divide neither batch, length, heads, width nor vocabulary
 #   resume      killed while it trains and saves, it goes on from the newest checkpoint, and ends as if it had not been
@@ -41,6 +42,20 @@ learn() {  # learn NAME COMMAND...: standard output in NAME.out
   [ $code -eq 0 ] || fail "$name: exit code $code, $(cat "$name.err")"
 }
 
+# same COMMAND...: of the two commands that it prints to try next, the first has the loss that is promised
+same() {
+  "$@" --sample-bytes 0 >first.out 2>first.err
+  local loss next
+  loss=$(awk '/^held-out loss/ {print $3}' first.out)
+  next=$(grep -A 1 '^try next, for the same loss' first.out | tail -n 1)
+  grep -q "^try next, for the same loss, $(printf %.3f "$loss"):\$" first.out || fail "$*: the loss is not $loss: $(cat first.out first.err)"
+  [ "$(sed '1,/^try next/d' first.out | wc -l)" -eq 2 ] || fail "$*: not two commands"
+  eval "$next" >next.out 2>next.err
+  awk -v loss="$loss" '/^held-out loss/ {d = $3 - loss; good = d < 2e-4 && d > -2e-4} END {exit !good}' next.out ||
+    fail "$next: not the loss $loss: $(cat next.out next.err)"
+  [ "$(grep '^mesh' first.out)" != "$(grep '^mesh' next.out)" ] || fail "$next: the same mesh"
+}
+
 # refused CODE WORDS COMMAND...: ends with this code and one line on standard error that has these words.
 refused() {
   local code=$1 words=$2 got
@@ -68,8 +83,10 @@ case $part in
     grep -q '^pjrt  *1 found:$' list && grep -q 'device 3: cpu' list || fail "not four devices: $(cat list)"
     run() { "$other" "${small[@]}" --mesh "$1" --evaluations 4 --sample-bytes 0 "${@:2}" 2>err || fail "$*: $(cat err)"; }
     for mesh in data=1,model=1 data=4,model=1 data=1,model=2 data=2,model=2; do
-      run "$mesh" --steps 100 >cpu.out
-      run "$mesh" --steps 100 --device "pjrt:$plugin" >pjrt.out
+      run "$mesh" --steps 100 >cpu.all
+      run "$mesh" --steps 100 --device "pjrt:$plugin" >pjrt.all
+      for name in cpu pjrt; do grep -E '^(step|held-out|bigram)' $name.all >$name.out; done
+      [ "$(wc -l <cpu.out)" -eq 5 ] && [ "$(wc -l <pjrt.out)" -eq 5 ] || fail "$mesh: not five lines of losses"
       # losses have four digits, and the last one may be rounded to either side
       awk 'NR == FNR {for (i = 1; i <= NF; ++i) was[FNR, i] = $i; next}
            {for (i = 1; i <= NF; ++i) if ($i != was[FNR, i] && ($i - was[FNR, i] > 2e-4 || was[FNR, i] - $i > 2e-4)) exit 1}' \
@@ -97,7 +114,22 @@ case $part in
     awk '/^held-out loss/ {loss = $3} /^bigram model/ {bigram = $3} END {exit !(loss > 0 && loss < bigram && bigram < 1)}' \
       once.out || fail 'the losses are not those of a model that has learnt'
     [ "$(grep -c '^step .* held out' once.out)" -eq 3 ] || fail 'not three looks at held-out text'
-    [ "$(tail -n 1 once.out | tr -d '\n' | wc -c)" -ge 47 ] || fail 'no sample'
+    for when in 'before training' 'after 50 steps' 'after training'; do  # the text has seven letters
+      letters=$(sed -n "/^$when: The /,/^\$/p" once.out | sed "s/^$when: The //" | tr -cd a-g | wc -c)
+      if [ "$when" = 'before training' ]; then [ "$letters" -lt 30 ]; else [ "$letters" -ge 40 ] && [ "$letters" -le 48 ]; fi ||
+        fail "$letters letters of the text in what it writes $when"
+    done
+    [ "$(grep -A 2 '^text, next \[batch/data, length\]$' once.out | grep -c 'batch (4) over data = 2')" -eq 1 ] || fail 'no picture of the text'
+    [ "$(grep -A 3 '^model.*attention/query' once.out | grep -c 'held by rank .*0,2.*1,3')" -eq 1 ] || fail 'no picture of the heads'
+    # The curve: ten lines, sixty marks, the first of them six lines above the last one at least.
+    grep -E '^ +[0-9.]+ \|' once.out >curve
+    awk -F '|' '{n += gsub(/\*/, "*", $2)} substr($2, 1, 1) == "*" {first = NR} substr($2, 60, 1) == "*" {last = NR}
+      END {exit !(NR == 10 && n == 60 && first > 0 && last - first >= 6)}' curve || fail "not the curve: $(cat curve)"
+    grep -q '^ *0 .* 100  step$' once.out || fail 'the curve has no steps'
+    same "$program" "${small[@]}" --steps 100
+    cp text "it's a text"
+    same "$program" --text "it's a text" --layers 1 --d-model 48 --length 16 --warmup 5 --steps 20 --mesh data=3,model=1
+    same "$program" --text text --layers 1 --d-model 48 --length 16 --warmup 5 --steps 20 --mesh data=1,model=3
     grep -q 'tokens/s.* left' once.err || fail 'no progress'
     learn timed "$program" --profile --trace steps.json
     cmp once.out timed.out || fail 'a run that is timed differs'
@@ -110,6 +142,8 @@ assert min(e["ts"] for e in events) == 0
 PYTHON
     "$program" "${small[@]}" --minutes 0.03 >timed.out 2>timed.err
     grep -q '^held-out loss' timed.out || fail "--minutes: $(cat timed.err)"
+    grep -q '^try next, for a loss near ' timed.out || fail '--minutes: the same loss is promised'
+    [ "$(grep -cE '^(before training|after [0-9]+ steps|after training): The ' timed.out)" -eq 3 ] || fail '--minutes: not three samples'
     "$program" "${small[@]}" --check --dropout 0.1 >check.out 2>check.err || fail "--check: $(cat check.out check.err)"
     grep -Eq '^all [0-9]{3} values agree with the reference$' check.out || fail "--check: $(cat check.out)"
     "$program" "${small[@]}" --steps 1 >one.out 2>one.err
@@ -178,6 +212,11 @@ PYTHON
     learn alone "$program"
     learn ranks "${launcher[@]}" "$program"
     cmp alone.out ranks.out || fail 'ranks say something else than threads'
+    next=$(tail -n 1 alone.out)  # a command that starts ranks
+    [[ "$next" == *' -n 4 '* ]] || fail "not a command that starts ranks: $next"
+    eval "'${launcher[0]}' ${next#*mpi* }" >next.out 2>next.err
+    cmp <(grep -E '^(mesh|held-out|bigram)' alone.out) <(grep -E '^(mesh|held-out|bigram)' next.out) ||
+      fail "$next: not the same loss: $(cat next.err)"
     learn saves "$program" --save run --every 60
     rm -r run/*-step-100
     learn resumed "${launcher[@]}" "$program" --save run --resume
