@@ -29,6 +29,7 @@ python       | python3                    | command python3                 | py
 venv         | python3-venv               | module venv ensurepip           | python          | python           | tests
 clang        | clang-19                   | command clang++-19              | clangxx=19      | llvm@19          | all
 sanitizers   | libclang-rt-19-dev         | links fuzzer address            | compiler-rt=19  | llvm@19          | all
+kjv          | bible-kjv bible-kjv-text    | command bible                   | -               | -                | text
 gdb          | gdb                        | command gdb                     | gdb             | gdb              | ci
 iproute2     | iproute2                   | command ip tc                   | iproute2        | iproute2         | ci
 '
