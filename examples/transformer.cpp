@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/explain_html.hpp>
 #include <meshtensor/job/main.hpp>
 
 #include "common/built_devices.hpp"
@@ -21,6 +21,7 @@ using namespace transformer;
 int show_plan(mt::job const& job, options const& o) {
   auto const plan = made<mt::draft<learner_of<mt::default_device>::training>>(sizes(o, o.batch));
   if (o.explain == "plan") mt::print(job, "{}\n{}", mt::explain(plan), mt::pictures(plan));
+  else if (o.explain == "html") mt::print(job, "{}", mt::page({mt::on_page("training", plan)}));
   else if (!o.explain.empty()) mt::print(job, "{}", mt::instructions(plan));
   if (o.dot.empty() || !job.is_root()) return 0;
   std::ofstream file(o.dot);

@@ -80,14 +80,14 @@ struct option_list {
         ->check(CLI::Validator([](std::string& text) { return refused_device_name(text); }, ""))
         ->group(group);
   }
-  /// `--explain`, which gives `into` the text "plan", or `--explain=instructions`.
+  /// `--explain`, which gives `into` the text "plan", or `--explain=instructions` or `--explain=html`.
   CLI::Option* explain(std::string& into) {
     return app
         .add_flag(
             "--explain{plan}", into,
-            "Print what each processor stores, exchanges and computes, or (=instructions) the list of what it does "
-            "in a step; then stop")
-        ->check(CLI::IsMember({"plan", "instructions"}))
+            "Print what each rank stores, exchanges and computes, or (=instructions) the list of what it does in a "
+            "step, or (=html) a page for a browser with all of it, then stop")
+        ->check(CLI::IsMember({"plan", "instructions", "html"}))
         ->group(group);
   }
 };

@@ -37,7 +37,7 @@ struct options {
   bool resume = false;
   double time_limit = 0;
   // modes
-  std::string explain;  // empty, "plan" or "instructions"
+  std::string explain;  // empty, "plan", "instructions" or "html"
   bool evaluate = false, counts = false, profile = false, check = false, check_numerics = false;
 
   /// The epochs at which the learning rate falls to a tenth, three of them.

@@ -41,7 +41,7 @@ class learner {
 
   /// The parameters, and the multiplications for one image.
   virtual std::pair<std::int64_t, std::int64_t> counts() const = 0;
-  /// Of what --explain asks for: its plan, or its instructions.
+  /// The text that --explain asks for: its plan, its instructions, or a page with all of it.
   virtual std::string explained(std::string const& what) const = 0;
   /// The bytes that a step is said to need; without one, those of an evaluation.
   virtual std::int64_t planned_bytes() const = 0;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include <meshtensor/inspect/check.hpp>
-#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/explain_html.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/pass/cost.hpp>
 #include <meshtensor/run/executable.hpp>
@@ -93,6 +93,7 @@ class learner_of : public learner {
   }
   std::string explained(std::string const& what) const override {
     if (what == "instructions") return mt::instructions(*step_);
+    if (what == "html") return mt::page({mt::on_page("training", *step_)});
     return mt::explain(*step_) + "\n" + mt::pictures(*step_);
   }
   std::int64_t planned_bytes() const override {

@@ -37,7 +37,7 @@ struct options {
   double length_penalty = 1, temperature = 1, top_p = 1;
   bool sample = false, interactive = false;
   // modes
-  std::string explain;  // empty, "plan" or "instructions"
+  std::string explain;  // empty, "plan", "instructions" or "html"
   bool profile = false, check = false, check_numerics = false;
 
   bool trains() const { return load.empty(); }

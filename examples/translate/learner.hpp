@@ -32,7 +32,7 @@ class learner {
   virtual mt::batch_part mine() const = 0;
 
   /// The memory, communication and computation of a step.
-  /// Of what --explain asks for: its plan, or its instructions.
+  /// The text that --explain asks for: its plan, its instructions, or a page with all of it.
   virtual std::string explained(std::string const& what) const = 0;
   /// Compares a step with the same on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::pair_batch const& b) = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <meshtensor/inspect/check.hpp>
-#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/explain_html.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
@@ -53,6 +53,7 @@ class learner_of : public learner {
 
   std::string explained(std::string const& what) const override {
     if (what == "instructions") return mt::instructions(*steps_[0]);
+    if (what == "html") return mt::page({mt::on_page("training", *steps_[0])});
     return mt::explain(*steps_[0]) + "\n" + mt::pictures(*steps_[0]);
   }
   std::pair<bool, std::string> compare(mt::pair_batch const& b) override {

@@ -255,6 +255,9 @@ PYTHON
       'f32[layers, d_model, heads/model, d_head]' 'all_reduce sum  over data' 'transformer.hpp:' 'flop a step' 'fullest at'; do
       grep -qF "$words" plan || fail "no '$words' in the plan"
     done
+    "$program" --explain=html --mesh data=64,model=8 >page.html 2>err || fail "exit code $?: $(cat err)"
+    grep -q 'data-ranks="512"' page.html || fail 'the page does not have 512 ranks'
+    [ "$(wc -c <page.html)" -lt 1000000 ] || fail "the page has $(wc -c <page.html) bytes"
     "$program" --explain=instructions --mesh data=64,model=8 >list 2>err || fail "exit code $?: $(cat err)"
     for words in 'begin_loop layers, 4 times, reversed' 'start all_reduce' 'copy_to_output' 'bind_variable model/decoder/tokens'; do
       grep -qF "$words" list || fail "no '$words' in the list of instructions"

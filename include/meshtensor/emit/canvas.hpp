@@ -27,6 +27,11 @@ class canvas {
     elements_ += "<rect class=\"frame\"" + box(x, y, width, height) + "/>\n";
     reach(x + width, y + height);
   }
+  /// An area between points, `x,y x,y`, with a text that browsers show under the pointer.
+  void area(std::string const& points, std::string const& fill, std::string_view title) {
+    elements_ +=
+        "<polygon points=\"" + points + "\" fill=\"" + fill + "\"><title>" + escaped(title) + "</title></polygon>\n";
+  }
   /// Another one, with its origin at a point of this one.
   void place(int x, int y, canvas const& other) {
     elements_ += "<g transform=\"translate(" + std::to_string(x) + " " + std::to_string(y) + ")\">\n" +

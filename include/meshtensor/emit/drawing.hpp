@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "meshtensor/emit/canvas.hpp"
@@ -22,15 +23,15 @@ class drawing_writer : parts_writer {
  public:
   drawing_writer(module const& m, plan const& p, mesh_shape const& mesh) : parts_writer(m, p, mesh), plan_(p) {}
 
+  /// All figures, and below them the collectives of a step.
   std::string image() {
-    y_ = canvas::margin + 14;
-    canvas_.text(left, y_, title(), style::title);
-    y_ += 12;
-    legend();
-    std::vector<figure> figures;
-    each_port([&](std::string const& name, value const& v) { add(figures, name, v); });
-    in_rows(figures);
+    draw();
     lines(canvas_, left, y_, exchanges_of_report(m_, plan_).text());
+    return canvas_.image();
+  }
+  /// The figures alone.
+  std::string parts() {
+    draw();
     return canvas_.image();
   }
 
@@ -50,6 +51,15 @@ class drawing_writer : parts_writer {
                        page = 760;
   static constexpr std::size_t most_parts = 16, most_colours = 8;
 
+  void draw() {
+    y_ = canvas::margin + 14;
+    canvas_.text(left, y_, title(), style::title);
+    y_ += 12;
+    legend();
+    std::vector<figure> figures;
+    each_port([&](std::string const& name, value const& v) { add(figures, name, v); });
+    in_rows(figures);
+  }
   std::string title() const {
     std::string text, sizes;
     for (int i = 0; i < m_.region_count && text.empty(); ++i)
@@ -100,7 +110,7 @@ class drawing_writer : parts_writer {
     int const y = 2 * line + 10;
     std::vector<int> sharded, whole;
     for (int d = 0; d < f.of.dims.count; ++d) (numbers_.parts(f.of, d) > 1 ? sharded : whole).push_back(d);
-    std::ranges::stable_sort(whole, std::greater{}, [&](int d) { return extent(f.of, d); });
+    std::ranges::sort(whole, {}, [&](int d) { return std::pair(-extent(f.of, d), d); });
     for (int d : whole)
       if (sharded.size() < 2) sharded.push_back(d);
     std::ranges::sort(sharded);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "meshtensor/job/job.hpp"
+#include "meshtensor/pass/cost.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/timeline.hpp"

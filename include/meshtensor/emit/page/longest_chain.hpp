@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the chain of operations that takes longest, each of which needs the one before: no order of a step is shorter.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "meshtensor/graph/spell.hpp"
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+/// Times follow from the given rates: an operation takes the time of its arithmetic or of its bytes, whichever is
+/// longer, a collective that of the bytes received, and a loop its iterations one after the other.
+class longest_chain : speller {
+ public:
+  struct link {
+    std::string what, where;
+    double seconds;  // of all its runs in a step
+  };
+
+  longest_chain(module const& m, plan const& p, rates best, double bytes_of_network)
+      : speller(m), p_(p), best_(best), network_(bytes_of_network), runs_(run_counts_of(m, p.numbers)) {
+    int entry = 0;
+    while (m.regions[entry].kind != region_kind::entry || m.regions[entry].removed) ++entry;
+    seconds_ = walk(entry, true);
+  }
+
+  double seconds() const { return seconds_; }
+  /// Neighbours in one scope are one link.
+  std::vector<link> const& links() const { return links_; }
+
+ private:
+  /// The longest chain in a region; `keeps` its links, too.
+  double walk(int region, bool keeps) {
+    std::vector<double> until(static_cast<std::size_t>(m_.node_count));
+    std::vector<int> before(static_cast<std::size_t>(m_.node_count), -1);
+    int last = -1;
+    for (int i = 0; i < p_.steps.count[region]; ++i) {
+      int const at = p_.steps.nodes[p_.steps.first[region] + i];
+      node const& n = m_.nodes[at];
+      double most = 0;
+      for (int k = 0; k < n.operands.count; ++k) {
+        int const maker = m_.values[m_.operand(n, k)].node;
+        if (maker >= m_.node_count || m_.nodes[maker].region != n.region) continue;
+        if (until[static_cast<std::size_t>(maker)] > most)
+          most = until[static_cast<std::size_t>(maker)], before[static_cast<std::size_t>(at)] = maker;
+      }
+      until[static_cast<std::size_t>(at)] = most + seconds_of(n);
+      if (last < 0 || until[static_cast<std::size_t>(at)] > until[static_cast<std::size_t>(last)]) last = at;
+    }
+    double const all = last < 0 ? 0 : until[static_cast<std::size_t>(last)];
+    if (!keeps) return all;
+    std::vector<int> chain;
+    for (int at = last; at >= 0; at = before[static_cast<std::size_t>(at)]) chain.push_back(at);
+    for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
+      node const& n = m_.nodes[*at];
+      if (n.kind == primitive::repeat) walk(m_.region_of(n, 0), true);
+      else add(n, seconds_of(n) * static_cast<double>(runs_.of[n.region]));
+    }
+    return all;
+  }
+  void add(node const& n, double seconds) {
+    if (seconds == 0) return;
+    std::string const scope = path(n.path);
+    std::string const what = n.kind == primitive::composite ? label(name_of(n)) : text_of(n);
+    std::string const where = scope.empty() ? origin(n) : scope;
+    if (!links_.empty() && links_.back().where == where && !is_collective(n.kind)) {
+      links_.back().seconds += seconds;
+      if (links_.back().what.find(what) == std::string::npos && links_.back().what.size() < 60)
+        links_.back().what += ", " + what;
+      return;
+    }
+    links_.push_back({what, where, seconds});
+  }
+  /// Of one run of the region that has it.
+  double seconds_of(node const& n) {
+    if (is_collective(n.kind)) return static_cast<double>(bytes_in_step(m_, p_.numbers, n, 1)) / network_;
+    if (n.kind == primitive::repeat) {
+      auto const body = m_.region_of(n, 0);
+      auto const runs = static_cast<double>(std::max<std::int64_t>(1, runs_.of[n.region]));
+      return walk(body, false) * static_cast<double>(runs_.of[body]) / runs;
+    }
+    return std::max(static_cast<double>(operations(n)) / best_.flops,
+                    static_cast<double>(moves_nothing(n) ? 0 : bytes_touched(m_, p_.numbers, n)) / best_.bytes);
+  }
+  static bool moves_nothing(node const& n) {
+    return n.kind == primitive::input || n.kind == primitive::read || n.kind == primitive::argument ||
+           n.kind == primitive::wait || n.kind == primitive::constant;
+  }
+  /// Of a composite or a kernel those in its region.
+  std::int64_t operations(node const& n) const {
+    std::int64_t sum = flops_of(m_, p_.numbers, n);
+    if (n.regions.count == 0 || sum != 0) return sum;
+    for (int i = 0; i < m_.node_count; ++i)
+      if (m_.nodes[i].region == m_.region_of(n, 0)) sum = saturated_sum(sum, operations(m_.nodes[i]));
+    return sum;
+  }
+
+  plan const& p_;
+  rates best_;
+  double network_;
+  run_counts runs_;
+  std::vector<link> links_;
+  double seconds_ = 0;
+};
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"
