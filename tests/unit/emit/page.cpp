@@ -42,8 +42,8 @@ std::int64_t sum(std::vector<std::int64_t> const& all) {
 TEST_CASE("every number is that of the plan and of its cost") {
   step_with<by_batch> const first(ax(2), by(3));
   step_with<by_model> const second(ax(2), by(3));
-  std::string const side_by_side = mt::page({mt::on_page("batch < 7 & more", first), mt::on_page("model", second)});
-  CHECK(side_by_side.find("<h1>batch &lt; 7 &amp; more</h1>") != side_by_side.npos);
+  std::string const two_plans = mt::page({mt::on_page("batch < 7 & more", first), mt::on_page("model", second)});
+  CHECK(two_plans.find("<h1>batch &lt; 7 &amp; more</h1>") != two_plans.npos);
   std::vector<std::string> const pages{mt::page({mt::on_page("a", first)}), mt::page({mt::on_page("b", second)})};
   for (int k = 0; k < 2; ++k) {
     mt::module const& m = k == 0 ? first.graph() : second.graph();
@@ -62,7 +62,7 @@ TEST_CASE("every number is that of the plan and of its cost") {
     for (auto const& [attribute, value] : expected) {
       CAPTURE(attribute);
       CHECK(numbers(pages[std::size_t(k)], attribute) == std::vector{value});
-      CHECK(numbers(side_by_side, attribute).at(std::size_t(k)) == value);
+      CHECK(numbers(two_plans, attribute).at(std::size_t(k)) == value);
     }
     std::int64_t in_rows = 0;
     for (auto const& l : mt::detail::exchanges_of_report(m, p).lines()) in_rows += l.bytes;
