@@ -95,7 +95,7 @@ def misses(text):
 
 
 def pages():
-    named = [PROJECT / name for name in ("README.md", "CONTRIBUTING.md", "bench/README.md")]
+    named = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md")]
     return [*named, *sorted((PROJECT / "docs").rglob("*.md"))]
 
 
