@@ -77,7 +77,8 @@ void check(recorded const& torch, std::string const& rule) {
   auto const job = mt::job::in_lockstep();
   for (std::int64_t extent = 6; extent <= 10; ++extent) {
     mt::store values(job);
-    mt::executable<convolved<Rule, Stride, Dilation, Size>, mesh, whole> run(values, length(extent));
+    mt::executable<convolved<Rule, Stride, Dilation, Size>, mesh, whole, mt::reference_device> run(values,
+                                                                                                   length(extent));
     auto const got = run();
     auto const compare = [&](char const* what, auto const& output) {
       std::string const name = rule + "_" + std::to_string(Stride) + "_" + std::to_string(Dilation) + "_" +

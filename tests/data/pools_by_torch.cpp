@@ -92,7 +92,7 @@ TEST_CASE("pools give what PyTorch's give") {
   with_nan[11] = std::numeric_limits<double>::quiet_NaN();
   mt::job const job = mt::job::as_threads();
   mt::store values(job);
-  mt::executable<pools, mesh, alone> step(values);
+  mt::executable<pools, mesh, alone, mt::reference_device> step(values);
   auto const result = step(mt::feed<"x">(x), mt::feed<"with_nan">(with_nan), mt::feed<"w">(counted(9)),
                            mt::feed<"all">(counted(30)), mt::feed<"equals">(equals), mt::feed<"v">(counted(12)));
   auto const check = [&](char const* name, auto const& output) {

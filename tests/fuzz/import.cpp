@@ -31,7 +31,7 @@ struct program {
 struct target {
   mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
-  mt::executable<program, mesh, layout> step{weights};
+  mt::executable<program, mesh, layout, mt::reference_device> step{weights};
 
   std::map<std::string, std::string> all() {
     std::map<std::string, std::string> bytes;

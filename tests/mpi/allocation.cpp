@@ -39,7 +39,7 @@ template <class Layout>
 void check() {
   mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD));
   mt::store weights(job);
-  mt::executable<trained, mesh, Layout> step(weights);
+  mt::executable<trained, mesh, Layout, mt::reference_device> step(weights);
   mt::array<float, batch, model> x;
   for (float n = 0; float& e : x) e = 1 / ++n;
   float first = 0, last = 0;

@@ -134,9 +134,10 @@ TEST_CASE("each rank reads what it needs, and its share of what is looked at") {
   shared_folder const folder;
   mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
   mt::store one(alone, 3), all(job, 4);
-  mt::executable<large, spread_values::mesh, by_long> whole(one, spread_values::data(1), spread_values::model(1));
-  mt::executable<large, spread_values::mesh, by_long> parts(all, spread_values::data(ranks::count()),
-                                                            spread_values::model(1));
+  mt::executable<large, spread_values::mesh, by_long, mt::reference_device> whole(one, spread_values::data(1),
+                                                                                  spread_values::model(1));
+  mt::executable<large, spread_values::mesh, by_long, mt::reference_device> parts(
+      all, spread_values::data(ranks::count()), spread_values::model(1));
   if (ranks::rank() == 0) mt::save(one, folder.path);
   MPI_Barrier(MPI_COMM_WORLD);
   faults::begin({faults::kind::none, faults::counts, 0, folder.path.c_str()});

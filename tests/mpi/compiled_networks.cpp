@@ -69,18 +69,19 @@ void check(mt::job const& ranks) {
   std::vector<std::uint8_t> text(8 * 8), next(8 * 8);
   for (std::size_t k = 0; k < text.size(); ++k)
     text[k] = static_cast<std::uint8_t>('a' + k * 7 % 19), next[k] = static_cast<std::uint8_t>(text[k] + 1);
-  traffic::check_calls<mt::compiled_step<small, typename On::mesh, typename On::of_text>>(
+  traffic::check_calls<mt::compiled_step<small, typename On::mesh, typename On::of_text, mt::reference_device>>(
       ranks, [&](auto& step) { step(mt::feed<"text">(text), mt::feed<"next">(next)); });
   std::vector<float> image(4 * 8 * 6 * 3);
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<float>(k * 37 % 101) / 101.0f;
   std::vector<std::int32_t> const label{3, 1, 4, 1};
   auto const look = [&](auto& step) { step(mt::feed<"image">(image), mt::feed<"label">(label)); };
-  traffic::check_calls<mt::compiled_step<convolutions, typename On::mesh, typename On::by_rows>>(
+  traffic::check_calls<mt::compiled_step<convolutions, typename On::mesh, typename On::by_rows, mt::reference_device>>(
       ranks, [&](auto& step) {
         CHECK(mt::traffic_of(step.graph(), step.planned()).moves > 0);  // rows beside those of a rank
         look(step);
       });
-  traffic::check_calls<mt::compiled_step<convolutions, typename On::mesh, typename On::by_channels>>(ranks, look);
+  traffic::check_calls<
+      mt::compiled_step<convolutions, typename On::mesh, typename On::by_channels, mt::reference_device>>(ranks, look);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ namespace {
 template <class Program, class Mesh, class Layout>
 void check_calls(mt::job const& ranks, std::size_t fed) {
   std::vector<float> const x = numbers(fed);
-  traffic::check_calls<mt::compiled_step<Program, Mesh, Layout>>(ranks, [&](auto& step) { step(mt::feed<"x">(x)); });
+  traffic::check_calls<mt::compiled_step<Program, Mesh, Layout, mt::reference_device>>(
+      ranks, [&](auto& step) { step(mt::feed<"x">(x)); });
 }
 
 template <class On>

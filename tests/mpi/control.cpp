@@ -70,7 +70,7 @@ struct train {
 
 struct in_f64 : mt::precision<train, mt::f64> {};
 template <class Layout>
-using stepping = mt::executable<in_f64, mesh, Layout>;
+using stepping = mt::executable<in_f64, mesh, Layout, mt::reference_device>;
 
 mt::array<double, batch, width> some_x(int step = 0) {
   mt::array<double, batch, width> x;

@@ -64,44 +64,47 @@ TEST_CASE("other sizes, layouts or programs") {
   {
     mt::store weights(job);
     CHECK(sentence([&] {
-            mt::executable<grow, line_of_ranks, by_batch>(weights, batch(other ? 2 * batches : batches));
+            mt::executable<grow, line_of_ranks, by_batch, mt::reference_device>(weights,
+                                                                                batch(other ? 2 * batches : batches));
           }) == differ("the extents", "'batch = " + std::to_string(batches) + "'",
                        "'batch = " + std::to_string(2 * batches) + "'"));
   }
   {
     mt::store weights(job);
     CHECK(sentence([&] {
-            if (other) mt::executable<grow, line_of_ranks, whole>(weights, batch(batches));
-            else mt::executable<grow, line_of_ranks, by_batch>(weights, batch(batches));
+            if (other) mt::executable<grow, line_of_ranks, whole, mt::reference_device>(weights, batch(batches));
+            else mt::executable<grow, line_of_ranks, by_batch, mt::reference_device>(weights, batch(batches));
           }) == differ("the layout", "'batch over all'", "nothing"));
   }
   {
     mt::store weights(job);
     CHECK(sentence([&] {
-            if (other) mt::executable<grow_and_look, look, line_of_ranks, by_batch> mine(weights);
-            else mt::executable<grow_and_look, grow, line_of_ranks, by_batch>(weights, batch(batches));
+            if (other) mt::executable<grow_and_look, look, line_of_ranks, by_batch, mt::reference_device> mine(weights);
+            else
+              mt::executable<grow_and_look, grow, line_of_ranks, by_batch, mt::reference_device>(weights,
+                                                                                                 batch(batches));
           }) == differ("the program", "'grow'", "'look'"));
   }
   {
     mt::store weights(job);
     CHECK(sentence([&] {
-            if (other) mt::executable<square, line_of_ranks, in_columns> mine(weights);
-            else mt::executable<square, line_of_ranks, in_rows> mine(weights);
+            if (other) mt::executable<square, line_of_ranks, in_columns, mt::reference_device> mine(weights);
+            else mt::executable<square, line_of_ranks, in_rows, mt::reference_device> mine(weights);
           }) == differ("the layout", "'down over all'", "'across over all'"));
   }
   {
     mt::store weights(job, other ? 8 : 7);
-    CHECK(sentence([&] { mt::executable<square, line_of_ranks, in_rows> mine(weights); }) ==
+    CHECK(sentence([&] { mt::executable<square, line_of_ranks, in_rows, mt::reference_device> mine(weights); }) ==
           differ("the store's seed", "'7'", "'8'"));
   }
   {
     mt::store weights(job);
     if (other) weights.set_step(3);
-    CHECK(sentence([&] { mt::executable<square, line_of_ranks, in_rows> mine(weights); }) ==
+    CHECK(sentence([&] { mt::executable<square, line_of_ranks, in_rows, mt::reference_device> mine(weights); }) ==
           differ("the store's step", "'0'", "'3'"));
   }
   mt::store weights(job);  // and what they agree on goes on
-  mt::executable<grow, line_of_ranks, by_batch> step(weights, batch(batches));
+  mt::executable<grow, line_of_ranks, by_batch, mt::reference_device> step(weights, batch(batches));
   mt::array<float, batch, rows> x(batch(batches));
   CHECK(step(mt::feed<"x">(x)).get<"sum">() != 0);
 }
@@ -109,7 +112,7 @@ TEST_CASE("other sizes, layouts or programs") {
 TEST_CASE("other devices, meshes and builds: the first line that differs") {
   mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
-  mt::executable<square, line_of_ranks, in_rows> const step(weights);
+  mt::executable<square, line_of_ranks, in_rows, mt::reference_device> const step(weights);
   bool const other = ranks::rank() == 0;
   auto const said = [&](char const* device, char const* axis, char const* build) {
     mt::mesh_shape shape{};
@@ -137,8 +140,8 @@ TEST_CASE("programs of one name: the first operation that differs, with its line
   mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   std::string const said = sentence([&] {
-    if (ranks::rank() == 0) mt::executable<one::step, line_of_ranks, in_rows> mine(weights);
-    else mt::executable<two::step, line_of_ranks, in_rows> mine(weights);
+    if (ranks::rank() == 0) mt::executable<one::step, line_of_ranks, in_rows, mt::reference_device> mine(weights);
+    else mt::executable<two::step, line_of_ranks, in_rows, mt::reference_device> mine(weights);
   });
   INFO(said);
   CHECK(said.starts_with("meshtensor R24: the ranks differ in the operations: '%1: f32[across"));
@@ -151,7 +154,9 @@ TEST_CASE("what one rank refuses is told to all, and the job goes on") {
   int const last = ranks::count() - 1, batches = 2 * ranks::count();
   bool const other = ranks::rank() == last;
   mt::store weights(job);
-  auto const make = [&](int size) { mt::executable<grow, line_of_ranks, by_batch> step(weights, batch(size)); };
+  auto const make = [&](int size) {
+    mt::executable<grow, line_of_ranks, by_batch, mt::reference_device> step(weights, batch(size));
+  };
   std::string const own = "meshtensor S10: the dim 'batch' cannot have the extent 0";
   std::string said = sentence([&] { make(other ? 0 : batches); });
   INFO(said);

@@ -175,7 +175,8 @@ int run_kept(mt::job const& job, arguments const& a) {
   constexpr std::int64_t batches = 12, wide = 12;
   mt::stop_request stop(job);
   mt::store weights(job);
-  mt::executable<train, mesh, layout> step(weights, data(job.get().size()), batch(batches), width(wide));
+  mt::executable<train, mesh, layout, mt::reference_device> step(weights, data(job.get().size()), batch(batches),
+                                                                 width(wide));
   mt::checkpoints keep(weights, "run", {.every = 5, .keep = 2, .may_fail = true});
   std::int64_t drawn = 0;
   if (auto const start = keep.resume()) drawn = start->get<std::int64_t>("drawn");
@@ -239,7 +240,8 @@ void run_large(mt::job const& job, arguments const& a) {
     say_harm();
   }
   mt::store weights(job);
-  mt::executable<hold, mesh, mt::layout<>> step(weights, data(job.get().size()), width(128'000'000));
+  mt::executable<hold, mesh, mt::layout<>, mt::reference_device> step(weights, data(job.get().size()),
+                                                                      width(128'000'000));
   mt::progress(job, "there is memory enough\n");
 }
 

@@ -79,7 +79,8 @@ template <class Layout>
 void run(block const& mine) {
   mt::job job(0, nullptr);
   mt::store weights(job, 3), others(job, 3);
-  mt::executable<answer, mesh, Layout> local(weights, batch(batches)), all(others, batch(batches));
+  mt::executable<answer, mesh, Layout, mt::reference_device> local(weights, batch(batches)),
+      all(others, batch(batches));
   for (int t = 0; t < 2; ++t) {
     mt::array<float, batch, rows> x = whole_input();
     for (float& e : x) e += static_cast<float>(t);
@@ -128,7 +129,7 @@ TEST_CASE("one dim over two axes, the other one major") {
 TEST_CASE("another number of elements is refused on the rank that fed it, and the job goes on") {
   mt::job job(0, nullptr);
   mt::store weights(job, 3);
-  mt::executable<answer, mesh, major_data> step(weights, batch(batches));
+  mt::executable<answer, mesh, major_data, mt::reference_device> step(weights, batch(batches));
   auto const x = whole_input();
   block const mine{cut(batches).over(data_size(), data_place()).over(2, model_place()), cut(8)};
   std::vector<float> const part = part_of(x, mine), more(part.size() + 1), whole(x.begin(), x.end());

@@ -62,7 +62,7 @@ struct train {
     s.output("seen", mean(mt::call<may_fail>(x)));
   }
 };
-using stepping = mt::executable<train, mesh, layout>;
+using stepping = mt::executable<train, mesh, layout, mt::reference_device>;
 
 mt::array<float, batch, width> some_x() {
   mt::array<float, batch, width> x;

@@ -83,7 +83,7 @@ void run(std::int64_t by_data, std::int64_t by_rows) {
   mt::image_batches const all(set, o);
   mt::job job(0, nullptr);
   mt::store weights(job, 3);
-  mt::executable<judge, mesh, layout> step(weights, batch(13), data(by_data), rows(by_rows));
+  mt::executable<judge, mesh, layout, mt::reference_device> step(weights, batch(13), data(by_data), rows(by_rows));
   std::int64_t const rank = ranks::rank();
   mt::image_part const mine{.rows = {rank / by_rows, by_data}, .height = {rank % by_rows, by_rows}};
   counted c;

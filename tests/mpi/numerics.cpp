@@ -45,7 +45,7 @@ int last() { return ranks::count() - 1; }
 TEST_CASE("a value that one rank has: it is named there, and the others are told, soon") {
   mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
-  mt::executable<train, mesh, layout> step(weights, data(ranks::count()));
+  mt::executable<train, mesh, layout, mt::reference_device> step(weights, data(ranks::count()));
   step.check_numerics();
   std::vector<float> x(48, 4);
   step(mt::feed<"x">(x));

@@ -50,11 +50,11 @@ void run(std::int64_t batches = 12) {
   mt::job job(0, nullptr);
   CHECK(job.ranks() == ranks::count());
   mt::store weights(job, 3);
-  mt::executable<grow, mesh, Layout> step(weights, batch(batches));
+  mt::executable<grow, mesh, Layout, mt::reference_device> step(weights, batch(batches));
   // What it would be in one process.
   auto alone = mt::job::in_lockstep();
   mt::store others(alone, 3);
-  mt::executable<grow, mesh, Layout> same(others, batch(batches), data(ranks::count() / 2));
+  mt::executable<grow, mesh, Layout, mt::reference_device> same(others, batch(batches), data(ranks::count() / 2));
   CHECK(weights.template get<float>("table") == others.template get<float>("table"));
 
   weights.set("table", counted());
@@ -97,7 +97,7 @@ TEST_CASE("executables that are gone leave no workspaces behind") {
   mt::job job(0, nullptr);
   mt::store weights(job, 3);
   auto const use = [&] {
-    mt::executable<grow, mesh, both> step(weights, batch(12));
+    mt::executable<grow, mesh, both, mt::reference_device> step(weights, batch(12));
     std::vector<float> const x(48, 0.5f);
     static_cast<void>(step(mt::feed<"x">(x)).get<"y">().gather());
   };

@@ -70,8 +70,9 @@ def main():
         source = program
         if page := stated_in(text, "program"):
             source = pathlib.Path(folder) / "program.cpp"
-            source.write_text((ROOT / page).read_text(encoding="utf-8").split("```cpp\n")[1].split("```")[0],
-                              encoding="utf-8")
+            fences = (ROOT / page).read_text(encoding="utf-8").split("```cpp\n")[1:]
+            whole = next(f for f in fences if "#include" in f.split("```")[0])  # not a part of a program
+            source.write_text(whole.split("```")[0], encoding="utf-8")
         bare = [compiler, *flags, "-fconstexpr-loop-limit=100000000", str(source)]
         command = [*bare, *read_flags]
         if counts:

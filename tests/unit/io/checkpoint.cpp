@@ -22,8 +22,8 @@ using meshtensor_test::sentence;
 
 namespace {
 
-using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
-using looking = mt::executable<grow_and_look, look, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread, mt::reference_device>;
+using looking = mt::executable<grow_and_look, look, mesh, spread, mt::reference_device>;
 
 struct training {
   explicit training(std::uint64_t seed = 7) : weights(job, seed) {}
@@ -170,7 +170,7 @@ struct wide {
   }
 };
 template <class Program>
-using as = mt::executable<Program, mesh, spread>;
+using as = mt::executable<Program, mesh, spread, mt::reference_device>;
 }  // namespace
 
 TEST_CASE("values that do not fit are refused, with what was probably meant; the store stays") {

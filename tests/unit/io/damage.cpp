@@ -24,7 +24,7 @@ using meshtensor_test::set_content;
 
 namespace {
 
-using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread, mt::reference_device>;
 
 struct training {
   void once() { step(mt::feed<"x">(std::vector<float>(8, 1))); }

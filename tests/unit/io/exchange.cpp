@@ -73,7 +73,7 @@ struct held {
 
   mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
-  mt::executable<program, mesh, by_rows> step;
+  mt::executable<program, mesh, by_rows, mt::reference_device> step;
 };
 
 mt::tensor_names const transposed{{"values/f32", "lm_head.weight", {"columns", "rows"}}};
@@ -96,7 +96,7 @@ TEST_CASE("what is exported is imported, on another mesh") {
   // Its dims stand in the file, so the order need not be said; a program that comes later has them its own way.
   mt::store later(one.job);
   mt::import_safetensors(later, folder / "m", {.names = {{"values/f32", "lm_head.weight"}}});
-  mt::executable<program, mesh, by_columns> step(later, model(3));
+  mt::executable<program, mesh, by_columns, mt::reference_device> step(later, model(3));
   CHECK(later.get<float>("values/f32") == one.weights.get<float>("values/f32"));
   CHECK(later.get<bool>("values/bool") == every_third(true));
 }
@@ -151,7 +151,7 @@ TEST_CASE("what waits from a checkpoint is not lost to a file that lacks it") {
     mt::import_options const how = {.begin_missing = !by_name,
                                     .only = by_name ? std::function<bool(std::string const&)>(f32_only) : nullptr};
     auto const second = mt::import_safetensors(later, folder / "m", how);
-    mt::executable<program, mesh, by_columns> const step(later, model(3));
+    mt::executable<program, mesh, by_columns, mt::reference_device> const step(later, model(3));
     auto const is = [&](char const* label, auto const& wanted) {
       auto const found = later.get<typename std::remove_cvref_t<decltype(wanted)>::value_type>(label);
       return std::equal(wanted.begin(), wanted.end(), found.begin(), found.end());
@@ -174,7 +174,7 @@ TEST_CASE("what waits from a checkpoint is not lost to two files that lack it") 
   mt::store later(one.job);
   mt::load(later, folder / "run");
   for (int i = 0; i < 2; ++i) mt::import_safetensors(later, folder / "m", {.begin_missing = true});
-  mt::executable<program, mesh, by_columns> const step(later, model(3));
+  mt::executable<program, mesh, by_columns, mt::reference_device> const step(later, model(3));
   auto const found = later.get<double>("values/f64");
   auto const wanted = numbers<double>(0);
   CHECK(std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()));
@@ -207,7 +207,7 @@ TEST_CASE("a dim that is named twice is refused, though all extents fit") {
   own_folder const folder;
   mt::job const job = mt::job::in_lockstep();
   mt::store weights(job);
-  mt::executable<square_program, mesh, by_rows> const step(weights, model(2));
+  mt::executable<square_program, mesh, by_rows, mt::reference_device> const step(weights, model(2));
   mt::export_safetensors(weights, folder / "m");
   auto const before = weights.get<float>("square");
   for (char const* both : {"rows", "others"})

@@ -23,7 +23,7 @@ using meshtensor_test::sentence;
 
 namespace {
 
-using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread, mt::reference_device>;
 
 // In turns, so that a process that is forked has all of the job.
 struct training {

@@ -49,7 +49,7 @@ struct training {
   }
   mt::job job = mt::job::as_threads();
   mt::store weights{job};
-  mt::executable<mix, mesh, by_batch> step;
+  mt::executable<mix, mesh, by_batch, mt::reference_device> step;
 };
 
 long number(char const* variable, long otherwise) {

@@ -43,7 +43,7 @@ struct by_columns : mt::layout<mt::shard<columns, model>> {};
 struct both : mt::layout<mt::shard<rows, data, model>> {};
 struct deep_first : mt::layout<mt::shard<deep, model>, mt::shard<columns, data>> {};
 template <class Layout>
-using stepping = mt::executable<step, mesh, Layout>;
+using stepping = mt::executable<step, mesh, Layout, mt::reference_device>;
 
 /// A store on a mesh under one of the four layouts, and its executable.
 struct held {
