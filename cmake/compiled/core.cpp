@@ -28,6 +28,10 @@ template check_result compare_steps<lazy>(checked_program const&, store&, step_m
 template std::string full_name_in<lazy>(std::string_view);
 template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
 template std::string text_of_instructions<lazy>(module const&, plan const&);
+template void bind_axes_of_environment<lazy>(mesh_shape&);
+template char const* tool_in_environment<lazy>();
+template void begin_registered_tools<lazy>(step_under_tools&);
+template void end_registered_tools<lazy>(step_under_tools&) noexcept;
 template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job_runner> started_runner<with_mpi>();

@@ -13,7 +13,6 @@
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
-#include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/timeline.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -24,15 +23,13 @@ namespace meshtensor::detail {
 class step_under_tools {
  public:
   virtual ~step_under_tools() = default;
-  virtual module const& graph() const = 0;
+  virtual meshtensor::module const& graph() const = 0;
   virtual plan const& planned() const = 0;
   virtual mesh_shape const& mesh() const = 0;
   virtual job_runner& runner() const = 0;
-  virtual std::vector<int> ranks() const = 0;
   virtual void record() = 0;
   virtual std::vector<timeline const*> recorded() const = 0;
   virtual rates best_rates() = 0;
-  virtual memory_use memory() const = 0;
 };
 
 struct environment_tools {
@@ -42,46 +39,54 @@ struct environment_tools {
 inline std::atomic<environment_tools const*> registered_tools = nullptr;
 
 /// The first of the variables that is set; null if none is.
-inline char const* tool_in_environment() {
+template <class = lazy>
+char const* tool_in_environment() {
   for (char const* variable : {"MESHTENSOR_EXPLAIN", "MESHTENSOR_PICTURE", "MESHTENSOR_PROFILE", "MESHTENSOR_TRACE"})
     if (char const* const value = std::getenv(variable); value != nullptr && *value != 0) return variable;
   return nullptr;
 }
+
+template <class = lazy>
+void begin_registered_tools(step_under_tools& step) {
+  static std::atomic<bool> told = false;
+  if (environment_tools const* const tools = registered_tools) tools->begin(step);
+  else if (!told.exchange(true))
+    warn(step.runner(), std::string("R86: ") + tool_in_environment() +
+                            " is set, but this program has no such tools: link meshtensor::compiled, or include "
+                            "meshtensor/inspect/environment.hpp in one of its files");
+}
+/// Not if an exception ends the program, for other ranks would be waited for.
+template <class = lazy>
+void end_registered_tools(step_under_tools& step) noexcept {
+  environment_tools const* const tools = registered_tools;
+  if (tools == nullptr || std::uncaught_exceptions() != 0) return;
+  try {
+    tools->end(step);
+  } catch (std::exception const& e) { warn(step.runner(), std::string("R86: ") + e.what()); }
+}
+#if MESHTENSOR_COMPILED
+extern template char const* tool_in_environment<lazy>();
+extern template void begin_registered_tools<lazy>(step_under_tools&);
+extern template void end_registered_tools<lazy>(step_under_tools&) noexcept;
+#endif
 
 /// Begins the tools when an executable is made, and ends them before it goes.
 template <class Session, class Program>
 class tools_at final : public step_under_tools {
  public:
   tools_at(Session& s, Program const& p, mesh_shape const& mesh, job_runner& j) : s_(s), p_(p), mesh_(mesh), j_(j) {
-    static std::atomic<bool> told = false;
-    if (environment_tools const* const tools = registered_tools) tools->begin(*this);
-    else if (!told.exchange(true))
-      warn(j, std::string("R86: ") + tool_in_environment() +
-                  " is set, but this program has no such tools: link meshtensor::compiled, or include "
-                  "meshtensor/inspect/environment.hpp in one of its files");
+    begin_registered_tools(*this);
   }
   tools_at(tools_at const&) = delete;
-  ~tools_at() override {
-    environment_tools const* const tools = registered_tools;
-    if (tools == nullptr || std::uncaught_exceptions() != 0) return;
-    try {
-      tools->end(*this);
-    } catch (std::exception const& e) { warn(j_, std::string("R86: ") + e.what()); }
-  }
+  ~tools_at() override { end_registered_tools(*this); }
 
   meshtensor::module const& graph() const override { return p_.graph(); }
   plan const& planned() const override { return p_.planned(); }
   mesh_shape const& mesh() const override { return mesh_; }
   job_runner& runner() const override { return j_; }
-  std::vector<int> ranks() const override {
-    std::vector<int> all;
-    for (rank_context const& r : s_.held()) all.push_back(r.rank());
-    return all;
-  }
   void record() override { s_.record(true); }
   std::vector<timeline const*> recorded() const override { return s_.recorded(); }
   rates best_rates() override { return s_.best_rates(); }
-  memory_use memory() const override { return s_.memory(); }
 
  private:
   Session& s_;

@@ -70,13 +70,18 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
 /// Binds the axes that MESHTENSOR_MESH names, as in `data=2,model=2`.
 ///
 /// errors  S01 it is not written so, the mesh lacks the axis, or its type or the program gives the axis another size
-inline void bind_axes_of_environment(mesh_shape& mesh) {
+template <class = lazy>
+void bind_axes_of_environment(mesh_shape& mesh) {
   char const* const text = std::getenv("MESHTENSOR_MESH");
   if (text == nullptr || mesh.count == 0) return;
   for (axis_extent const& a : read_axes(text, "MESHTENSOR_MESH")) try {
       mesh.bind(a);
     } catch (error const& e) { throw error(e.code(), e.sentence() + "; MESHTENSOR_MESH asks for it"); }
 }
+
+#if MESHTENSOR_COMPILED
+extern template void bind_axes_of_environment<lazy>(mesh_shape&);
+#endif
 
 /// Binds the first axis that the type and the caller leave open to the number of processes started; to 1 without a
 /// launcher.
