@@ -34,7 +34,8 @@ struct command_line {
       "Trains a Transformer that reads and writes bytes on a mesh of processors, data x model. Prints the layout, a "
       "curve of the loss,\nand what it writes before, at half and after the training.\n"
       "Alone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
-      "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model.",
+      "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model, and 75 if a "
+      "signal has\nended a training that saves checkpoints: the same command with --resume goes on.",
       "transformer"};
 
   command_line() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/job/agree.hpp>
 #include <meshtensor/train/progress_line.hpp>
+#include <meshtensor/train/stop_request.hpp>
 
 #include "../common/curve.hpp"
 
@@ -83,9 +85,12 @@ struct training {
     return sum / static_cast<double>(used);
   }
 
-  void train() {
+  /// Whether it has come to its end; not if a signal has ended it, which is heeded where checkpoints are saved.
+  bool train() {
     std::int64_t const wanted = o.steps != 0 ? o.steps : o.minutes != 0 ? 0 : 1500;
     mt::agreement agreed(job);
+    std::optional<mt::stop_request> stop;
+    if (!o.save.empty()) stop.emplace(job);
     mt::progress_line line(job);
     double const begin = mt::seconds_now();
     auto const resumed = static_cast<std::int64_t>(weights.step());
@@ -133,11 +138,20 @@ struct training {
         write(fmt::format("after {} steps", done));
         looking += mt::seconds_now() - before;
       }
+      if (over < 1 && stop && (*stop)()) {
+        if (done % o.every != 0) keep.save();
+        keep.finish();
+        line.clear();
+        mt::progress(job, "{} has ended the training after step {}: the same command with --resume goes on\n",
+                     stop->reason(), done);
+        return false;
+      }
     }
     if (!o.save.empty() && done % o.every != 0) keep.save();
     keep.finish();
     line.clear();
     if (!losses.empty()) mt::print(job, "\nloss of the steps\n{}\n", examples::curve(losses, resumed));
+    return true;
   }
 
   /// Compares the first step on the mesh with the same step on whole tensors.
@@ -239,7 +253,7 @@ int train(mt::job const& job, options const& o, learner_maker make) {
                "the first step begins after {:.1f} s; memory: {:.1f} MB planned, {:.1f} for libraries, {:.1f} else\n",
                mt::seconds_now() - begin, mb(use.planned), mb(use.workspace), mb(use.process));
   if (o.check) return t.checked();
-  t.train();
+  if (!t.train()) return mt::stop_request::exit_code;
 
   mt::byte_pairs learnt, asked;
   windows.each_pair_learnt([&](std::uint8_t byte, std::uint8_t next) { learnt.add(byte, next); });
