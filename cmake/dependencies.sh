@@ -32,6 +32,7 @@ sanitizers   | libclang-rt-19-dev         | links fuzzer address            | co
 kjv          | bible-kjv bible-kjv-text    | command bible                   | -               | -                | text
 gdb          | gdb                        | command gdb                     | gdb             | gdb              | ci
 iproute2     | iproute2                   | command ip tc                   | iproute2        | iproute2         | ci
+slurm        | slurmctld slurmd slurm-client munge | command slurmctld slurmd srun munged | -      | slurm munge      | slurm
 '
 
 # Field NUMBER of the table's ROW, without the blanks around it.
@@ -48,7 +49,7 @@ meshtensor_is_there() {
     # flags may hold several words
     # shellcheck disable=SC2086
     case $kind in
-      command) command -v "$one" >/dev/null 2>&1 || return 1 ;;
+      command) PATH=$PATH:/usr/sbin:/sbin command -v "$one" >/dev/null 2>&1 || return 1 ;;  # a daemon, too
       header) ${CXX:-c++} ${CPPFLAGS:-} ${CXXFLAGS:-} -x c++ -E -include "$one" - </dev/null >/dev/null 2>&1 || return 1 ;;
       module) python3 -c "import $one" >/dev/null 2>&1 || return 1 ;;
       library) ${CXX:-c++} ${LDFLAGS:-} -shared -o /dev/null "-l$one" >/dev/null 2>&1 || return 1 ;;

@@ -41,6 +41,7 @@ that is skipped fails, unless tests/skips.txt has the reason.
     onnx          the cases that ONNX's package has for its nodes, as programs
     compiled      steps that the compiler writes out and plans, large ones and a Transformer; what programs cost it
     faults        jobs of three ranks of which one stops, dies, leaves or differs; two machines whose link goes down
+    slurm         programs and the job scripts of docs/running.md under Slurm, which the tests start themselves
     defects       a sample of the seeded defects of tests/mutations.txt, each of which a test must catch
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
@@ -49,9 +50,9 @@ MESHTENSOR_SEED=7 others.
 END
 }
 
-all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt onnx compiled faults defects)
+all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu cuda pjrt onnx compiled faults slurm defects)
 splits=(clang sanitize threads fuzz mpich compile-fail)  # those that run in pieces, by the hash of each test's name
-on_request=(native translate images tpu cuda pjrt onnx compiled faults)  # those whose programs are targets of the build: part_NAME
+on_request=(native translate images tpu cuda pjrt onnx compiled faults slurm)  # those whose programs are targets of the build: part_NAME
 labels=(main)
 alone='' own_build='' piece='' filter='' only_install=''
 
@@ -183,6 +184,7 @@ ctest_arguments=("$@")
 groups=(build library examples tests)
 [[ "${labels[*]} $alone" =~ clang|sanitize|threads|fuzz|compile-fail ]] && groups+=(all)
 [[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
+[[ " ${labels[*]} $alone " != *" slurm "* || ( -n $filter && $filter != *slurm* ) ]] || groups+=(slurm)
 [ -z "$only_install" ] || groups+=(ci)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 meshtensor_python=
