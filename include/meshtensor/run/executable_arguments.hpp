@@ -74,9 +74,11 @@ template <class = lazy>
 void bind_axes_of_environment(mesh_shape& mesh) {
   char const* const text = std::getenv("MESHTENSOR_MESH");
   if (text == nullptr || mesh.count == 0) return;
-  for (axis_extent const& a : read_axes(text, "MESHTENSOR_MESH")) try {
+  read_axes(text, "MESHTENSOR_MESH", [&](axis_extent a) {
+    try {
       mesh.bind(a);
     } catch (error const& e) { throw error(e.code(), e.sentence() + "; MESHTENSOR_MESH asks for it"); }
+  });
 }
 
 #if MESHTENSOR_COMPILED
