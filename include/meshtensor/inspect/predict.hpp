@@ -85,16 +85,8 @@ class step_clock {
   void touch(std::int64_t bytes) { compute(static_cast<double>(bytes) / best_.bytes); }
 
   double seconds_of_kernel(node const& n) const {
-    return std::max(static_cast<double>(operations(n)) / best_.flops,
+    return std::max(static_cast<double>(flops_within(m_, p_.numbers, n)) / best_.flops,
                     static_cast<double>(bytes_touched(m_, p_.numbers, n)) / best_.bytes);
-  }
-  /// Of a composite or a kernel those in its region.
-  std::int64_t operations(node const& n) const {
-    std::int64_t sum = flops_of(m_, p_.numbers, n);
-    if (n.regions.count == 0 || sum != 0) return sum;
-    for (int i = 0; i < m_.node_count; ++i)
-      if (m_.nodes[i].region == m_.region_of(n, 0)) sum = saturated_sum(sum, operations(m_.nodes[i]));
-    return sum;
   }
 
   void run_body(std::size_t at) {

@@ -224,6 +224,15 @@ constexpr std::int64_t flops_of(module const& m, auto const& numbers, node const
   });
 }
 
+/// The same of a kernel or a composite: the operations in its region.
+constexpr std::int64_t flops_within(module const& m, auto const& numbers, node const& n) {
+  std::int64_t sum = flops_of(m, numbers, n);
+  if (n.regions.count == 0 || sum != 0) return sum;
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].region == m.region_of(n, 0)) sum = saturated_sum(sum, flops_within(m, numbers, m.nodes[i]));
+  return sum;
+}
+
 /// The bytes that a node must at least read and write.
 constexpr std::int64_t bytes_touched(module const& m, binding const& numbers, node const& n) {
   std::int64_t sum = 0;

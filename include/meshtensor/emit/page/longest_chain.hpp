@@ -85,20 +85,12 @@ class longest_chain : speller {
       auto const runs = static_cast<double>(std::max<std::int64_t>(1, runs_.of[n.region]));
       return walk(body, false) * static_cast<double>(runs_.of[body]) / runs;
     }
-    return std::max(static_cast<double>(operations(n)) / best_.flops,
+    return std::max(static_cast<double>(flops_within(m_, p_.numbers, n)) / best_.flops,
                     static_cast<double>(moves_nothing(n) ? 0 : bytes_touched(m_, p_.numbers, n)) / best_.bytes);
   }
   static bool moves_nothing(node const& n) {
     return n.kind == primitive::input || n.kind == primitive::read || n.kind == primitive::argument ||
            n.kind == primitive::wait || n.kind == primitive::constant;
-  }
-  /// Of a composite or a kernel those in its region.
-  std::int64_t operations(node const& n) const {
-    std::int64_t sum = flops_of(m_, p_.numbers, n);
-    if (n.regions.count == 0 || sum != 0) return sum;
-    for (int i = 0; i < m_.node_count; ++i)
-      if (m_.nodes[i].region == m_.region_of(n, 0)) sum = saturated_sum(sum, operations(m_.nodes[i]));
-    return sum;
   }
 
   plan const& p_;
