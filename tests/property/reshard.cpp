@@ -229,7 +229,7 @@ counts try_all(int dims, std::vector<int> const& sizes, bool with_partial = true
   auto const places = all(dims, mesh, with_partial);
   counts c;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    if (sizes.size() > 1 && with_partial && !property::is_in_sample(k)) continue;
+    if (sizes.size() > 1 && with_partial && !property::is_in_even_sample(k)) continue;
     mt::placement const& from = places[k];
     journey j(dims, mesh, from);
     for (mt::placement const& to : places)

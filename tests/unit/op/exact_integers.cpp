@@ -142,9 +142,10 @@ struct beside {
     s.output("y", s.input("x", mt::dtype_constant<T>{}, row) + Number);
   }
 };
+/// A module is large, so one function would have many of them on its stack.
 template <mt::dtype T, auto Number>
-std::string refusal() {
-  return sentence([] { mt::trace<beside<T, Number>>(); });
+[[gnu::noinline]] std::string refusal() {
+  return sentence([] { mt::on_heap([] { return mt::trace<beside<T, Number>>(); }); });
 }
 
 template <mt::dtype T, bool Doubled>
