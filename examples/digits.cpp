@@ -147,9 +147,9 @@ int number_of(std::string_view text) {
 
 int main(int argc, char** argv) {
   return examples::main_on_device(
-      argc, argv,
-      "IMAGES LABELS [EPOCHS] [--device NAME]: IDX files, such as train-images-idx3-ubyte.gz, and how often they are "
-      "learnt from (12)",
+      argc, argv, "IMAGES LABELS [EPOCHS]",
+      "IMAGES and LABELS are IDX files, such as train-images-idx3-ubyte.gz. EPOCHS is how often they are learnt from "
+      "(12).\n",
       2, 3, []<class Device>(mt::job const& job, auto const& words, std::type_identity<Device>) {
         int const epochs = words.size() > 2 ? digits::number_of(words[2]) : 12;
         if (epochs >= 1) return digits::compare<Device>(job, words[0], words[1], epochs);

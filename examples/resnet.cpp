@@ -62,7 +62,7 @@ int classify(mt::job const& job, options const& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [&](mt::job const& job) {
+  return mt::run_main([&](mt::job const& job) {
     options o;
     if (auto const ending = read_command_line(argc, argv, o)) {
       if (ending->code == 0) mt::print(job, "{}", ending->words);

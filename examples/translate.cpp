@@ -86,7 +86,7 @@ struct translator {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [&](mt::job const& job) {
+  return mt::run_main([&](mt::job const& job) {
     options o;
     if (auto const ending = read_command_line(argc, argv, o)) {
       if (ending->code == 0) mt::print(job, "{}", ending->words);

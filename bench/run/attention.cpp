@@ -75,5 +75,5 @@ int main(int argc, char** argv) {
   int steps = 7;
   app.add_option("--steps", steps);
   CLI11_PARSE(app, argc, argv);
-  return mt::run_main(argc, argv, [&](mt::job const& job) { run(job, n, steps); });
+  return mt::run_main([&](mt::job const& job) { run(job, n, steps); });
 }

@@ -163,7 +163,7 @@ int run(mt::job const& job, sizes const& z, int rounds, std::string const& folde
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [&](mt::job const& job) {
+  return mt::run_main([&](mt::job const& job) {
     CLI::App app("What checkpoints cost a training");
     sizes z;
     int rounds = 5;

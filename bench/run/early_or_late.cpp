@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   int steps = 40;
   app.add_option("--steps", steps, "Steps to time of each");
   CLI11_PARSE(app, argc, argv);
-  return mt::run_main(argc, argv, [&](mt::job const& job) {
+  return mt::run_main([&](mt::job const& job) {
     run(job, steps);
     return 0;
   });

@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
                     : type == "bf16" ? lm::run<lm::step_bf16>
                     : again          ? lm::run<lm::step_again>
                                      : lm::run<lm::step_f32>;
-  return meshtensor::run_main(argc, argv, [&](meshtensor::job const& job) {
+  return meshtensor::run_main([&](meshtensor::job const& job) {
     if (gbit == 0) return run(job, name, type, z, on_data, on_model, steps, profiled, bare);
     using namespace meshtensor;
     double const seconds = latency * 1e-6, bytes = gbit * 1e9 / 8;

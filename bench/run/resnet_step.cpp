@@ -165,5 +165,5 @@ int main(int argc, char** argv) {
   }
   o.evaluate = evaluates;
   if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
-  return mt::run_main(argc, argv, [&](mt::job const& job) { return measure(job, o, f); });
+  return mt::run_main([&](mt::job const& job) { return measure(job, o, f); });
 }

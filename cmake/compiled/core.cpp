@@ -5,6 +5,7 @@
 #include <meshtensor/inspect/environment.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
+#include <meshtensor/job/command_line.hpp>
 #include <meshtensor/job/lockstep.hpp>
 #include <meshtensor/job/same_on_all_ranks.hpp>
 #include <meshtensor/job/started_runner.hpp>
@@ -29,6 +30,7 @@ template std::string full_name_in<lazy>(std::string_view);
 template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
 template std::string text_of_instructions<lazy>(module const&, plan const&);
 template void bind_axes_of_environment<lazy>(mesh_shape&);
+template command_line read_command_line<lazy>(int, char**, std::string_view, bool);
 template char const* tool_in_environment<lazy>();
 template void begin_registered_tools<lazy>(step_under_tools&);
 template void end_registered_tools<lazy>(step_under_tools&) noexcept;

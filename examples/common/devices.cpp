@@ -67,28 +67,21 @@ std::string require_built(std::string const& name, std::vector<std::string> cons
   return kind;
 }
 
-std::optional<ending> read_device_words(int argc, char** argv, char const* usage, std::size_t least, std::size_t most,
-                                        device_words& into) {
-  std::string const program = std::filesystem::path(argv[0]).filename(), call = program + " " + usage + "\n";
-  auto const refused = [&](std::string const& what) { return ending{2, program + ": " + what + "; it is " + call}; };
-  for (int i = 1; i < argc; ++i) {
-    std::string const word = argv[i];
-    if (word == "--help")
-      return ending{
-          0, call + "NAME is cpu, reference, cuda, pjrt, or pjrt:PATH with a plugin; list prints what is here\n"};
-    if (word == "--version") return ending{0, version() + "\n"};
+std::string read_device_words(std::vector<std::string> const& arguments, std::size_t least, std::size_t most,
+                              device_words& into) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string const& word = arguments[i];
     if (word == "--device" || word.starts_with("--device=")) {
-      if (word.size() == 8 && ++i == argc) return refused("--device needs a name");
-      into.device = word.size() == 8 ? argv[i] : word.substr(9);
-      if (auto const why = refused_device_name(into.device); !why.empty()) return refused("--device: " + why);
+      if (word.size() == 8 && ++i == arguments.size()) return "--device needs a name";
+      into.device = word.size() == 8 ? arguments[i] : word.substr(9);
+      if (auto const why = refused_device_name(into.device); !why.empty()) return "--device: " + why;
     } else if (word.starts_with("--") || into.others.size() == most) {
-      return refused("'" + word + "' is not understood");
+      return "'" + word + "' is not understood";
     } else {
       into.others.push_back(word);
     }
   }
-  if (into.others.size() < least && into.device != "list") return refused("words are missing");
-  return {};
+  return into.others.size() < least && into.device != "list" ? "words are missing" : "";
 }
 
 }  // namespace examples

@@ -2,11 +2,8 @@
 // Reads the name of a device from a command line, and lists what this machine has.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
-
-#include "ending.hpp"
 
 namespace examples {
 
@@ -23,8 +20,8 @@ struct device_words {
   std::string device;               // empty: none is named
   std::vector<std::string> others;  // the words beside it
 };
-/// Reads it; `most` other words may be there. Returns an ending after --help, and after a mistake.
-std::optional<ending> read_device_words(int argc, char** argv, char const* usage, std::size_t least, std::size_t most,
-                                        device_words& into);
+/// Reads it; at least and at most so many other words may be there. Returns what to say of a mistake, else nothing.
+std::string read_device_words(std::vector<std::string> const& arguments, std::size_t least, std::size_t most,
+                              device_words& into);
 
 }  // namespace examples

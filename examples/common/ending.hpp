@@ -15,9 +15,6 @@ struct ending {
 };
 
 /// `meshtensor 0.1.0`
-inline std::string version() {
-  return "meshtensor " + std::to_string(MESHTENSOR_VERSION_MAJOR) + "." + std::to_string(MESHTENSOR_VERSION_MINOR) +
-         "." + std::to_string(MESHTENSOR_VERSION_PATCH);
-}
+inline std::string version() { return "meshtensor " MESHTENSOR_VERSION; }
 
 }  // namespace examples

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main function of an example whose only option is `--device NAME`.
+// The main function of an example whose only own option is `--device NAME`.
 #pragma once
+
+#include <filesystem>
+#include <string>
 
 #include <meshtensor/job/main.hpp>
 
@@ -9,23 +12,28 @@
 namespace examples {
 
 /// Runs `f(job, words, std::type_identity<Device>())`, which returns the exit code; `words` are those beside the
-/// option, at least and at most so many.
+/// options, at least and at most so many. --help shows `usage` in one line, and `about` below it.
 template <class First = meshtensor::default_device, class F>
-int main_on_device(int argc, char** argv, char const* usage, std::size_t least, std::size_t most, F const& f) {
-  return meshtensor::run_main(argc, argv, [&](meshtensor::job const& job) {
+int main_on_device(int argc, char** argv, std::string const& usage, std::string const& about, std::size_t least,
+                   std::size_t most, F const& f) {
+  auto const program = [&](meshtensor::job const& job, meshtensor::program_arguments const& arguments) {
     device_words words;
-    if (auto const ending = read_device_words(argc, argv, usage, least, most, words)) {
-      if (ending->code == 0) meshtensor::print(job, "{}", ending->words);
-      else meshtensor::progress(job, "{}", ending->words);
-      return ending->code;
+    if (auto const mistake = read_device_words(arguments, least, most, words); !mistake.empty()) {
+      meshtensor::progress(job, "{0}: {1}; {0} --help shows how to call it\n",
+                           std::filesystem::path(argv[0]).filename().string(), mistake);
+      return 2;
     }
     if (words.device == "list") return meshtensor::print(job, "{}", list_of_devices(built_names<First>())), 0;
     return on_device<First>(words.device, [&](auto device) { return f(job, words.others, device); });
-  });
+  };
+  return meshtensor::run_main(argc, argv, program,
+                              usage + (usage.empty() ? "" : " ") + "[--device NAME]\n" + about +
+                                  "NAME is cpu, reference, cuda, pjrt, or pjrt:PATH with a plugin; list prints what "
+                                  "is here.");
 }
 template <class First = meshtensor::default_device, class F>
 int main_on_device(int argc, char** argv, F const& f) {
-  return main_on_device<First>(argc, argv, "[--device NAME]", 0, 0,
+  return main_on_device<First>(argc, argv, "", "", 0, 0,
                                [&](meshtensor::job const& job, auto const&, auto device) { return f(job, device); });
 }
 

@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
   arguments const a(argc, argv);
   if (a.have("guest")) return run_as_guest(a);
   if (a.have("jobs")) return run_jobs(argc, argv, a);
-  return mt::run_main(argc, argv, [&](mt::job const& job) {
+  return mt::run_main([&](mt::job const& job) {
     if (a.have("keeps")) return run_kept(job, a);
     if (a.have("catches")) return run_and_catch(job, a);
     if (a.have("large")) run_large(job, a);

@@ -49,6 +49,9 @@
 
 #define MESHTENSOR_QUOTED(word) #word
 #define MESHTENSOR_TEXT_OF(macro) MESHTENSOR_QUOTED(macro)
+#define MESHTENSOR_VERSION                     \
+  MESHTENSOR_TEXT_OF(MESHTENSOR_VERSION_MAJOR) \
+  "." MESHTENSOR_TEXT_OF(MESHTENSOR_VERSION_MINOR) "." MESHTENSOR_TEXT_OF(MESHTENSOR_VERSION_PATCH)
 
 // Options under which a float operation may differ from IEEE 754.
 #if defined(__FAST_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__ASSOCIATIVE_MATH__) || \

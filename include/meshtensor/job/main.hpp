@@ -3,12 +3,15 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
+#include "meshtensor/job/command_line.hpp"
 #include "meshtensor/job/job.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -30,13 +33,14 @@ inline void complain(job const& job, char const* sentence, bool is_of_another = 
 }
 }  // namespace detail
 
-/// Runs a program as a job, of ranks under a launcher, else of threads: `return mt::run_main(argc, argv, [&](auto
-/// const& job) {…});`. The exit code is what the program returns, if anything. An exception becomes one line on
-/// standard error and exit code 1; under MPI the whole job ends, so that no rank waits for ever.
+/// Runs a program as a job, of ranks under a launcher, else of threads: `return mt::run_main([&](mt::job const& job)
+/// {…});`. The exit code is what the program returns, if anything. An exception becomes one line on standard error and
+/// exit code 1; under MPI the whole job ends, so that no rank waits for ever.
 template <class Program>
-int run_main(int argc, char** argv, Program&& program) {
+requires std::invocable<Program, job const&>
+int run_main(Program&& program) {
   try {
-    meshtensor::job const job(argc, argv);
+    meshtensor::job const job(0, nullptr);
     try {
       if constexpr (std::is_void_v<std::invoke_result_t<Program, meshtensor::job const&>>)
         return std::forward<Program>(program)(job), 0;
@@ -53,6 +57,26 @@ int run_main(int argc, char** argv, Program&& program) {
     }
   } catch (std::exception const& e) { std::fprintf(stderr, "%s\n", e.what()); }
   return 1;
+}
+
+/// The same for a program whose command line has the options of the library, such as --mesh, --profile and --help:
+/// `return mt::run_main(argc, argv, [](mt::job const& job) {…});`. A program that takes arguments of its own has those
+/// that are no such option, and all after `--`, as a second argument: `[](mt::job const& job, mt::program_arguments
+/// const& words) {…}`. `usage` is how --help shows them. An argument that nobody knows ends the program with exit code
+/// 2.
+template <class Program>
+int run_main(int argc, char** argv, Program&& program, std::string_view usage = "") {
+  constexpr bool takes_arguments = !std::invocable<Program, job const&>;
+  detail::command_line const line = detail::read_command_line(argc, argv, usage, takes_arguments);
+  if (line.code >= 0)
+    return run_main([&](job const& job) {
+      if (line.code == 0) print(job, "{}", line.text);
+      else progress(job, "{}", line.text);
+      return line.code;
+    });
+  if constexpr (takes_arguments)
+    return run_main([&](job const& job) { return std::forward<Program>(program)(job, line.own); });
+  else return run_main(std::forward<Program>(program));
 }
 
 }  // namespace meshtensor

@@ -77,7 +77,7 @@ void bind_axes_of_environment(mesh_shape& mesh) {
   read_axes(text, "MESHTENSOR_MESH", [&](axis_extent a) {
     try {
       mesh.bind(a);
-    } catch (error const& e) { throw error(e.code(), e.sentence() + "; MESHTENSOR_MESH asks for it"); }
+    } catch (error const& e) { throw error(e.code(), e.sentence() + "; --mesh or MESHTENSOR_MESH asks for it"); }
   });
 }
 

@@ -177,7 +177,7 @@ TEST_CASE("axes that the program leaves open have their sizes from MESHTENSOR_ME
   mt::executable<double_all, mt::mesh<>, mt::layout<>> const whole(none);  // has no axes
   CHECK(sentence([&] { step_of_test(none, data(2)); }) ==
         "meshtensor S01: the axis 'data' cannot have the extent 3: it has 2, from its type or given before; "
-        "MESHTENSOR_MESH asks for it");
+        "--mesh or MESHTENSOR_MESH asks for it");
   auto const refused = [&](char const* text) {
     asked.emplace("MESHTENSOR_MESH", text);
     return sentence([&] { step_of_test const step(none); });
