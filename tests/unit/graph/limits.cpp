@@ -268,7 +268,7 @@ double sum_of_products(int operands, int dims) {
       own.add(g.b->dim(graph::numbered(d), {mt::extent_rule::fixed, 2, {}, {}}));
     all.push_back(mt::broadcast(*g.b, mt::constant(*g.b, 1, mt::dtype::f32), own));
   }
-  g.output(mt::einsum(*g.b, mt::ids(all.data(), all.size()), {}));
+  g.output(mt::einsum(*g.b, mt::ids(all.data(), all.size()), mt::shape{}));
   auto const bound = mt::on_heap([&] { return mt::bind(*g.m, mt::mesh_shape{}); });
   mt::blocks variables;
   return mt::interpreter(*g.m, *bound).run(0, {}, variables, mt::settings{}).at("y").number_at(0);

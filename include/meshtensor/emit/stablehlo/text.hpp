@@ -17,6 +17,7 @@
 
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/graph/primitive.hpp"
+#include "meshtensor/op/detail/number_arithmetic.hpp"
 #include "meshtensor/tensor/ids.hpp"
 
 namespace meshtensor::hlo {

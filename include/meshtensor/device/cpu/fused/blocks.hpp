@@ -9,6 +9,7 @@
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/device/cpu/fused/sum_levels.hpp"
+#include "meshtensor/op/detail/number_arithmetic.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
