@@ -21,9 +21,12 @@
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/gradient.hpp"
+#include "meshtensor/op/one_hot.hpp"
 #include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/op/slice_at.hpp"
+#include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stencil.hpp"
 #include "meshtensor/op/top_k.hpp"
 

@@ -2,7 +2,6 @@
 // A broadcast keeps all dims.
 // expect: T03 broadcast: the result leaves out a dim of the operand
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

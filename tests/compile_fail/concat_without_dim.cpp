@@ -2,7 +2,7 @@
 // Both sides have the dim that is joined.
 // expect: T01 concat: an operand lacks its dim
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/concat.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

@@ -6,7 +6,6 @@
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
-#include "meshtensor/op/movement.hpp"
 
 namespace mt = meshtensor;
 

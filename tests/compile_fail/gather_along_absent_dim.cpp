@@ -2,7 +2,7 @@
 // A table has the dim that is looked up.
 // expect: T01 gather: the table lacks the dim
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

@@ -2,7 +2,7 @@
 // Rows are looked up by integers.
 // expect: T02 gather: the index is not an integer
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

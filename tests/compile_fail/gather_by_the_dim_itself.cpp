@@ -2,7 +2,7 @@
 // The index cannot have the dim that is looked up.
 // expect: T03 gather: the index has the dim that is looked up: rename it
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/lookup.hpp"
 
 namespace mt = meshtensor;
 

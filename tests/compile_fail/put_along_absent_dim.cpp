@@ -2,7 +2,7 @@
 // A position is one along a dim that the tensor has.
 // expect: T01 put: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/put.hpp"
 
 namespace mt = meshtensor;
 

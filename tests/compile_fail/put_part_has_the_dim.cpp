@@ -2,7 +2,7 @@
 // What is put at one position has no positions of its own.
 // expect: T03 put: the part has the dim along which it is put: slice or rename it
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/put.hpp"
 
 namespace mt = meshtensor;
 

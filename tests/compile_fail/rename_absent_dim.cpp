@@ -2,7 +2,7 @@
 // Only what is there is renamed.
 // expect: T01 rename: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/rename.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

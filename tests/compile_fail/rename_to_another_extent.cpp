@@ -5,7 +5,7 @@
 // expect: rename_to_another_extent.cpp:20)
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/rename.hpp"
 #include "meshtensor/pass/bind.hpp"
 
 namespace mt = meshtensor;

@@ -2,7 +2,7 @@
 // Two dims of one tensor cannot have one name.
 // expect: T03 rename: the operand already has a dim of the new name
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/rename.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

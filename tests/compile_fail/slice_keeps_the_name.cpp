@@ -2,7 +2,7 @@
 // A part has another extent, hence another dim.
 // expect: T03 slice: a part has another extent, so it needs another dim
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/slice.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

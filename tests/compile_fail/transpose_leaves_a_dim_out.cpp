@@ -2,7 +2,7 @@
 // A transpose keeps all dims.
 // expect: T03 transpose: the result does not name exactly the dims of the operand
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/transpose.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

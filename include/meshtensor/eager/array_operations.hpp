@@ -7,13 +7,19 @@
 #include "meshtensor/eager/eager.hpp"
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/concat.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/einsum.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/pad.hpp"
+#include "meshtensor/op/put.hpp"
+#include "meshtensor/op/rename.hpp"
+#include "meshtensor/op/reshape.hpp"
 #include "meshtensor/op/shift.hpp"
+#include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
+#include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 

@@ -4,7 +4,7 @@
 
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/einsum.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
 
 namespace meshtensor::nn {
 

@@ -6,7 +6,7 @@
 
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/detail/row_sum.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/one_hot.hpp"
 #include "meshtensor/op/reduce.hpp"
 
 namespace meshtensor::nn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values without operands: a number, positions along a dim, the index of the enclosing loop.
+// constant: a number, as a value without dims.
 #pragma once
 
 #include "meshtensor/op/detail/add_node.hpp"
@@ -34,42 +34,9 @@ struct constant_rule {
   }
 };
 
-struct iota_rule {
-  static constexpr primitive kind = primitive::iota;
-  static constexpr declaration declares{.operands = {0, 0}, .fusion = fusion_role::position};
-  static constexpr void infer(inference& i) { i.expect(i.dims.count == 1, "T03 iota has one dim"); }
-  static constexpr void gradient(differentiation&, node const&) {}
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
-    view const& y = e.results[0];
-    with_element(y.type, [&]<class E>() {
-      for (std::int64_t i = 0; i < y.extent[0]; ++i)
-        y.as<E>()[i * y.stride[0]] = static_cast<E>(static_cast<arithmetic_t<E>>(y.origin[0] + i));
-    });
-  }
-};
-
-struct iteration_rule {
-  static constexpr primitive kind = primitive::iteration;
-  static constexpr declaration declares{.operands = {0, 0}};
-  static constexpr void infer(inference& i) { i.give(dtype::i64, shape{}); }
-  static constexpr void gradient(differentiation&, node const&) {}
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
-    view const& y = e.results[0];
-    with_element(y.type,
-                 [&]<class E>() { *y.as<E>() = static_cast<E>(static_cast<arithmetic_t<E>>(e.context.index)); });
-  }
-};
-
 constexpr value_id constant(builder& b, number const& n, dtype type) {
   return add_node<constant_rule>(b, {}, constant_attributes{b.add_number(n)}.packed(), {type});
 }
-constexpr value_id iota(builder& b, int dim, dtype type) {
-  shape dims{};
-  return add_node<iota_rule>(b, {}, {}, {type, dims.add(dim)});
-}
-
 /// The number that a value is everywhere, if the program says it; null: none.
 constexpr number_value const* literal_of(module const& m, value_id v) {
   node const* n = &m.nodes[m.values[v].node];

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/op/detail/exchange_rows_on_mesh.hpp"
+#include "meshtensor/op/iota.hpp"
 
 namespace meshtensor {
 

@@ -4,7 +4,6 @@
 
 #include "meshtensor/base/saturating.hpp"
 #include "meshtensor/op/einsum.hpp"
-#include "meshtensor/op/lookup.hpp"
 
 namespace meshtensor {
 

@@ -2,8 +2,10 @@
 // Overwrites slices or rows of a tensor: for example one position of a key-value cache.
 #pragma once
 
+#include "meshtensor/op/detail/lookup.hpp"
 #include "meshtensor/op/detail/moved.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
+#include "meshtensor/op/iota.hpp"
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/transpose.hpp"
 

@@ -2,9 +2,11 @@
 // resize: more elements along a dim, or fewer, by interpolation.
 #pragma once
 
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
+#include "meshtensor/op/iota.hpp"
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/reduce.hpp"
+#include "meshtensor/op/rename.hpp"
 #include "meshtensor/op/reshape.hpp"
 
 namespace meshtensor {

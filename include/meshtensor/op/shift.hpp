@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/op/detail/moved.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 

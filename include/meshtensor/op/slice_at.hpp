@@ -5,6 +5,7 @@
 #pragma once
 
 #include "meshtensor/op/put.hpp"
+#include "meshtensor/op/rename.hpp"
 #include "meshtensor/op/slice.hpp"
 
 namespace meshtensor {

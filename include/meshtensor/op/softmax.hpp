@@ -7,7 +7,7 @@
 
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/detail/row_sum.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/iota.hpp"
 #include "meshtensor/op/reduce.hpp"
 
 namespace meshtensor {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
 
 namespace meshtensor {
 

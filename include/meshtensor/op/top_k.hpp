@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "meshtensor/op/call.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/gather.hpp"
 #include "meshtensor/op/reshape.hpp"
 
 namespace meshtensor {

@@ -3,8 +3,12 @@
 #include "unit/op/laws.hpp"
 
 #include "meshtensor/op/exchange_rows.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
+#include "meshtensor/op/iota.hpp"
+#include "meshtensor/op/one_hot.hpp"
 #include "meshtensor/op/reshard.hpp"
+#include "meshtensor/op/scatter_add.hpp"
+#include "meshtensor/op/transpose.hpp"
 
 using namespace laws;
 using mt::to;

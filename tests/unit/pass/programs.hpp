@@ -9,6 +9,7 @@
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/random.hpp"
+#include "meshtensor/op/rename.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/op/transpose.hpp"
 

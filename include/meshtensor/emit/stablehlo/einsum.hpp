@@ -2,7 +2,7 @@
 // Emits an einsum as products of two operands, from left to right; a dim is summed as soon as no other operand has it.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/movement.hpp"
+#include "meshtensor/emit/stablehlo/looked_up.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 
 namespace meshtensor::hlo {

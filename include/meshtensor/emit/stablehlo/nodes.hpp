@@ -2,18 +2,27 @@
 // Writes a node without regions as StableHLO.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/along_a_dim.hpp"
+#include "meshtensor/emit/stablehlo/argmax.hpp"
+#include "meshtensor/emit/stablehlo/argsort.hpp"
+#include "meshtensor/emit/stablehlo/concat.hpp"
 #include "meshtensor/emit/stablehlo/convolution.hpp"
+#include "meshtensor/emit/stablehlo/cumulative_sum.hpp"
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/functions.hpp"
+#include "meshtensor/emit/stablehlo/gather.hpp"
 #include "meshtensor/emit/stablehlo/linear.hpp"
 #include "meshtensor/emit/stablehlo/move_rows.hpp"
-#include "meshtensor/emit/stablehlo/movement.hpp"
 #include "meshtensor/emit/stablehlo/narrow_sum.hpp"
+#include "meshtensor/emit/stablehlo/pad.hpp"
 #include "meshtensor/emit/stablehlo/pool.hpp"
+#include "meshtensor/emit/stablehlo/put.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
+#include "meshtensor/emit/stablehlo/scatter_add.hpp"
 #include "meshtensor/emit/stablehlo/shift.hpp"
+#include "meshtensor/emit/stablehlo/slice.hpp"
+#include "meshtensor/emit/stablehlo/stack.hpp"
+#include "meshtensor/emit/stablehlo/top_k.hpp"
 
 namespace meshtensor::hlo {
 

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/cover.hpp"
-#include "meshtensor/emit/stablehlo/movement.hpp"
+#include "meshtensor/emit/stablehlo/pad.hpp"
+#include "meshtensor/emit/stablehlo/slice.hpp"
 #include "meshtensor/op/shift.hpp"
 
 namespace meshtensor::hlo {

@@ -4,7 +4,6 @@
 
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/detail/row_places.hpp"
-#include "meshtensor/op/lookup.hpp"
 
 namespace meshtensor {
 

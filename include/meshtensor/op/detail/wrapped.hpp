@@ -2,6 +2,7 @@
 // A dim as a ring for windows: with its last elements before it, and its first ones behind it.
 #pragma once
 
+#include "meshtensor/op/concat.hpp"
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/window.hpp"

@@ -6,7 +6,7 @@
 
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/device/cpu/rows_along.hpp"
-#include "meshtensor/op/sort.hpp"
+#include "meshtensor/op/argsort.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -4,7 +4,7 @@
 
 #include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
-#include "meshtensor/op/slice.hpp"
+#include "meshtensor/op/pad.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

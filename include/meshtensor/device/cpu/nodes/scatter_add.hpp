@@ -5,7 +5,8 @@
 
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/detail/lookup.hpp"
+#include "meshtensor/op/scatter_add.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -6,7 +6,7 @@
 #include "meshtensor/device/cuda/text/index.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
-#include "meshtensor/op/sort.hpp"
+#include "meshtensor/op/argsort.hpp"
 
 namespace meshtensor::cuda {
 

@@ -5,8 +5,10 @@
 
 #include "meshtensor/device/cuda/nodes/movement.hpp"
 #include "meshtensor/device/cuda/text/index.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/detail/lookup.hpp"
+#include "meshtensor/op/gather.hpp"
 #include "meshtensor/op/put.hpp"
+#include "meshtensor/op/scatter_add.hpp"
 
 namespace meshtensor::cuda {
 

@@ -4,7 +4,10 @@
 
 #include "meshtensor/device/cuda/recording.hpp"
 #include "meshtensor/device/cuda/text/index.hpp"
+#include "meshtensor/op/concat.hpp"
 #include "meshtensor/op/constant.hpp"
+#include "meshtensor/op/iota.hpp"
+#include "meshtensor/op/pad.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/stack.hpp"

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emits argmax as a maximum and the least position that has it.
+#pragma once
+
+#include "meshtensor/emit/stablehlo/emission.hpp"
+#include "meshtensor/op/argmax.hpp"
+
+namespace meshtensor::hlo {
+
+/// The position of the greatest element, the lowest one among equals; nan is greater than any number.
+inline value argmax(emission& e, node const& n) {
+  int const along = e.dims(n).find(argmax_attributes::of(n).dim);
+  value const x = e.operand(n);
+  value const most = e.laid(reduce(e.w, reduction::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
+  value const place = iota(e.w, {"i64", x.type.shape}, along);
+  value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
+  value hit = compare(e.w, "EQ", {x, most});
+  if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // if one is nan, so is the greatest, and nan equals nothing
+    hit = binary(e.w, "or", {hit, compare(e.w, "NE", {x, x})});
+  return reduce(e.w, reduction::min, select(e.w, {hit, place, none}), {along});
+}
+
+}  // namespace meshtensor::hlo
