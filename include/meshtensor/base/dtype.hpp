@@ -25,11 +25,11 @@ struct dtype_constant {
 inline constexpr dtype_constant<dtype::f64> f64{};
 /// Floats of 32 bits, C++'s `float`: the dtype of programs and parameters unless `mt::precision` says otherwise.
 inline constexpr dtype_constant<dtype::f32> f32{};
-/// Floats of 16 bits with the exponents of f32. They are for storage: arithmetic is that of f32, rounded to nearest even.
+/// Floats of 16 bits with the exponents of f32, for storage. Arithmetic is that of f32, rounded to nearest even.
 inline constexpr dtype_constant<dtype::bf16> bf16{};
-/// Signed integers of 32 bits. Overflow wraps around.
+/// Signed integers of 32 bits.
 inline constexpr dtype_constant<dtype::i32> i32{};
-/// Signed integers of 64 bits. Overflow wraps around.
+/// Signed integers of 64 bits.
 inline constexpr dtype_constant<dtype::i64> i64{};
 /// Integers from 0 to 255, such as bytes of texts and images.
 inline constexpr dtype_constant<dtype::u8> u8{};

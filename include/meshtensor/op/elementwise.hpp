@@ -450,7 +450,7 @@ requires(handle<A> || handle<B>)
 constexpr auto power(A const& a, B const& b, detail::line_of<function::power, A, B> const& where = {}) {
   return elementwise_at(fn<function::power>{}, where, a, b);
 }
-/// power by the name that C++ has for it.
+/// `power` by the name that C++ has for it.
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto pow(A const& a, B const& b, detail::line_of<function::power, A, B> const& where = {}) {

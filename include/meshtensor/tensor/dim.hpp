@@ -58,8 +58,8 @@ struct dim {
   constexpr dim_extent operator()(std::int64_t extent) const { return {Name, extent}; }
 };
 
-/// A dim, declared as `mt::dim`: for parameters that take one, `constexpr auto layer(mt::scope auto s, auto x, mt::dim_type
-/// auto along)`.
+/// A dim, declared as `mt::dim`. A function that takes one is written with it: `constexpr auto layer(mt::scope auto s,
+/// auto x, mt::dim_type auto along)`.
 template <class D>
 concept dim_type = requires {
   { D::dim_name } -> std::same_as<name const&>;
