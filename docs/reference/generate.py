@@ -21,13 +21,18 @@ from signatures import OF_TOOLS, index_of, is_public, line_of, plain_type, signa
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
-# The pages in which the section about a name is looked for; the first one counts where several name it equally often.
+# The pages in which the section about a name is looked for, the first ones first.
 GUIDES = ("language", "layouts", "running", "data", "checkpoints", "experts", "images", "performance", "large-codes",
           "translating", "devices", "howto/add-an-operation", "howto/add-a-pass", "howto/add-a-device")
 TAGS = {"itemizedlist": "ul", "listitem": "li", "para": "p", "programlisting": "pre", "bold": "b", "emphasis": "em",
         "computeroutput": "code", "verbatim": "pre", "preformatted": "pre"}
 # A name in code: mt::NAME, NAME(…), NAME<…>, NAME{…} or `NAME`.
 USE = re.compile(r"\bmt::(?:nn::)?(\w+)|(?<![\w.:>])(\w+)(?=[({]|<[\w\"])|\bnn::(\w+)|`(\w+)`")
+HOW_TO_READ = (
+    "A signature shows each parameter by what it takes: a <code>handle</code> is a tensor of a program, a "
+    "<code>dim_type</code> a dim, a <code>scope</code> the scope <code>s</code>, <code>auto</code> anything. "
+    "A parameter in brackets may be left out, and <code>...</code> stands for several. <code>mt</code> is the namespace "
+    "<code>meshtensor</code>. Functions of tensors are found without it: <code>softmax(x, length)</code>.")
 # Templates that doxygen cannot match are no fault of a docstring.
 UNREADABLE = re.compile(r"no (uniquely )?matching|Internal inconsistency|recursive class relation")
 SIGNS = {"sp": " ", "ndash": "–", "mdash": "—", "nonbreakablespace": " ", "linebreak": "<br>"}
@@ -88,8 +93,10 @@ class Writer:
             if m.tag == "enumvalue" or m.get("kind") == "variable":
                 line = rf"^\s*(?:[\w:<>,.* ]*\s)?{re.escape(name)}\b(?!\().*?(?:// (.*))?$"
                 note = next((found[1] for line_ in source if (found := re.match(line, line_)) and found[1]), "")
-                said = said or (re.sub(r"`(.*?)`", r"<code>\1</code>", html.escape(note)) if m.get("static") != "yes" else "")
-                shown = name if m.tag == "enumvalue" else f"{plain_type(text_of(m, 'type'))} {name} {plain_type(text_of(m, 'initializer'))}"
+                if m.get("static") != "yes":
+                    said = said or re.sub(r"`(.*?)`", r"<code>\1</code>", html.escape(note))
+                kind, start = (plain_type(text_of(m, part)) for part in ("type", "initializer"))
+                shown = name if m.tag == "enumvalue" else f"{kind} {name} {start}"
                 if said or m.tag == "enumvalue" or (plain and m.get("static") != "yes"):
                     yield shown, said
             elif said and m.get("kind") == "function" and "constexpr" not in name:
@@ -105,9 +112,9 @@ class Writer:
         signatures, said, members = [], [], []
         for e in elements:
             body = re.match(r"= ?(?:nn::)?(?:meshtensor::)?(detail::\w+)", text_of(e, "initializer"))
-            calls = self.index.get(f"nn::{body[1]}::operator()") or self.index.get(f"{body[1]}::operator()") if body else None
-            signatures += [signature(c, f"mt::{shown}") for c in calls if is_public(c)] if calls else (
-                [signature(e, f"mt::{shown}")] if name == shown or e is elements[0] else [])
+            calls = [c for space in ("nn::", "") for c in self.index.get(f"{space}{body[1]}::operator()", ())] if body else []
+            if calls or name == shown or e is elements[0]:
+                signatures += [signature(c, f"mt::{shown}") for c in calls or [e] if is_public(c)]
             said.append(self.description(e))
             file, start, _ = line_of(e)
             source = (PROJECT / "include" / file).read_text(encoding="utf-8").splitlines()[start - 1:]
@@ -115,7 +122,8 @@ class Writer:
                 members += self.members(e, shown, source[: int(e.find("location").get("bodyend", start)) - start + 1])
         if not any(said):
             self.found.append(f"{self.where}: {file}:{start} has no description")
-        rows = "".join(f"<dt><code>{html.escape(re.sub(rf'{name}(?=[(<])', shown, m))}</code></dt><dd>{text}</dd>" for m, text in dict(members).items())
+        rows = "".join(f"<dt><code>{html.escape(re.sub(rf'{name}(?=[(<])', shown, member))}</code></dt><dd>{text}</dd>"
+                       for member, text in dict(members).items())
         places = [self.link(f"include/{file}", file)] + [self.link(p, label, a) for p, label, a in self.about(shown)]
         return (f'<article id="{shown}"><h3>{shown}</h3><pre class="call">' +
                 "\n".join(html.escape(s) for s in dict.fromkeys(signatures)) + "</pre>" + "\n".join(dict.fromkeys(said)) +
@@ -125,7 +133,7 @@ class Writer:
         """The section of a guide and the lesson that name it most often."""
         last = name.split("::")[-1]
         for places in self.uses:
-            path, anchor, uses = max(places, key=lambda place: place[2][last])
+            path, anchor, uses = max(places, key=lambda place: min(place[2][last], 3))  # more often is no better
             if uses[last]:
                 yield path, path.split("/", 1)[1] + (f": {anchor.replace('-', ' ')}" if anchor else ""), anchor
 
@@ -138,7 +146,7 @@ def sections(path):
 
 
 def contents():
-    """The pages, each with its title, its readers and its sections, and the names as (class, shown name, whether with members)."""
+    """The pages, each with its title, its readers and its sections of (class, shown name, whether with members)."""
     pages = []
     for line in (HERE / "contents.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("= "):
@@ -173,7 +181,7 @@ def write(folder, doxygen):
         (folder / f"{file}.html").write_text(page_of(title, "\n".join(body), pages), encoding="utf-8")
     table = "".join(f'<dt><a href="{file}.html">{title}</a></dt><dd>{readers}</dd>' for file, title, readers, _ in pages)
     listed = " ".join(f'<a href="{file}.html#{n}">{n}</a>' for n, file in sorted(names, key=lambda n: n[0].split("::")[-1]))
-    (folder / "index.html").write_text(page_of("Reference", f"<dl>{table}</dl><h2>All names</h2>"
+    (folder / "index.html").write_text(page_of("Reference", f"<p>{HOW_TO_READ}</p><dl>{table}</dl><h2>All names</h2>"
                                                f'<p class="names">{listed}</p>', pages), encoding="utf-8")
     found = [line for line in run.stderr.splitlines() if "warning: " in line and not UNREADABLE.search(line)] + writer.found
     if run.returncode != 0 and not found:
