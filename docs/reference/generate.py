@@ -183,7 +183,8 @@ def write(folder, doxygen):
     listed = " ".join(f'<a href="{file}.html#{n}">{n}</a>' for n, file in sorted(names, key=lambda n: n[0].split("::")[-1]))
     (folder / "index.html").write_text(page_of("Reference", f"<p>{HOW_TO_READ}</p><dl>{table}</dl><h2>All names</h2>"
                                                f'<p class="names">{listed}</p>', pages), encoding="utf-8")
-    found = [line for line in run.stderr.splitlines() if "warning: " in line and not UNREADABLE.search(line)] + writer.found
+    found = [line for line in run.stderr.splitlines() if "warning: " in line and not UNREADABLE.search(line)]
+    found += dict.fromkeys(writer.found)
     if run.returncode != 0 and not found:
         found = ["doxygen failed"]
     return names, writer.index, found
