@@ -26,6 +26,7 @@ cli11        | libcli11-dev               | header CLI/CLI.hpp              | cl
 doctest      | doctest-dev                | header doctest/doctest.h        | doctest         | doctest          | tests
 benchmark    | libbenchmark-dev           | header benchmark/benchmark.h    | benchmark       | benchmark        | all
 python       | python3                    | command python3                 | python          | python           | tests
+doxygen      | doxygen                    | command doxygen                 | doxygen         | doxygen          | tests
 venv         | python3-venv               | module venv ensurepip           | python          | python           | tests
 clang        | clang-19                   | command clang++-19              | clangxx=19      | llvm@19          | all
 sanitizers   | libclang-rt-19-dev         | links fuzzer address            | compiler-rt=19  | llvm@19          | all

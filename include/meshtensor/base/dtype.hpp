@@ -11,6 +11,7 @@
 
 namespace meshtensor {
 
+/// The type of a tensor's elements. Programs name it by the values below, such as `mt::f32`.
 enum class dtype : std::uint8_t { f64, f32, bf16, i32, i64, u8, boolean };
 
 /// A dtype as a value with a type of its own, so that it can be a function argument: `s.input("x", mt::i32, …)`.
@@ -20,12 +21,19 @@ struct dtype_constant {
   constexpr operator dtype() const { return T; }  // NOLINT: it stands for the dtype
 };
 
+/// Floats of 64 bits, C++'s `double`.
 inline constexpr dtype_constant<dtype::f64> f64{};
+/// Floats of 32 bits, C++'s `float`: the dtype of programs and parameters unless `mt::precision` says otherwise.
 inline constexpr dtype_constant<dtype::f32> f32{};
+/// Floats of 16 bits with the exponents of f32, for storage. Arithmetic is that of f32, rounded to nearest even.
 inline constexpr dtype_constant<dtype::bf16> bf16{};
+/// Signed integers of 32 bits.
 inline constexpr dtype_constant<dtype::i32> i32{};
+/// Signed integers of 64 bits.
 inline constexpr dtype_constant<dtype::i64> i64{};
+/// Integers from 0 to 255, such as bytes of texts and images.
 inline constexpr dtype_constant<dtype::u8> u8{};
+/// True or false: the results of comparisons, and the conditions of `select`.
 inline constexpr dtype_constant<dtype::boolean> boolean{};
 
 /// A 16-bit float with the exponent range of f32, for storage; arithmetic happens in f32, rounded to nearest even.

@@ -110,6 +110,7 @@ constexpr bool raise_at_compile_time() {
   if constexpr (!nothing_found<decltype(found)>) refuse(found);
   return true;
 }
+/// True, or an error of the compiler with the sentence that a pass stored in `Result`: see `raise_at_compile_time`.
 template <auto const& Result>
 inline constexpr bool is_valid = raise_at_compile_time<Result>();
 

@@ -10,8 +10,11 @@
 namespace meshtensor {
 
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+/// The device of an executable that names none: `cpu_device` if the program is built with oneDNN and oneTBB, else
+/// `reference_device`.
 using default_device = cpu_device;
 #else
+/// Plain loops, because this program is built without oneDNN or oneTBB.
 using default_device = reference_device;
 #endif
 

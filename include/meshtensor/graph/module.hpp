@@ -35,6 +35,7 @@ using list = list_of<value_id>;
 
 inline constexpr int max_attributes = 5;
 
+/// A node of the graph: an operation with its operands, results, regions and attributes.
 struct node {
   primitive kind;
   std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
@@ -239,6 +240,8 @@ struct reshape_row {
   site_id site;
 };
 
+/// The graph of one or several programs as one plain value: tables of nodes, values, dims and names, with small ids. It
+/// has no pointers, so a constant expression can hold it.
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
       site_count, variable_count, request_count, call_count, extension_count, reshape_count, window_count;

@@ -12,12 +12,18 @@ struct initializer {
   initializer_kind kind;
   number argument;
 };
+/// Starts a variable with this number everywhere: `s.parameter("scale", channels, mt::constant(0.1))`.
 constexpr initializer constant(number const& value) { return {initializer_kind::constant, value}; }
+/// Starts a variable with numbers of a normal distribution around 0. They depend on the store's seed and on the
+/// variable's name, not on the mesh or the layout.
 constexpr initializer normal(number const& standard_deviation) {
   return {initializer_kind::normal, standard_deviation};
 }
+/// Starts a variable with numbers that are even between -half_width and half_width.
 constexpr initializer uniform(number const& half_width) { return {initializer_kind::uniform, half_width}; }
+/// Starts a variable with zeros.
 inline constexpr initializer zeros = constant(0);
+/// Starts a variable with ones: `s.parameter("gain", channels, mt::ones)`.
 inline constexpr initializer ones = constant(1);
 
 namespace detail {

@@ -15,6 +15,7 @@
 
 namespace meshtensor {
 
+/// How and when `checkpoints` and `save` write, and what they keep.
 struct checkpoint_options {
   /// `after_step` saves every so many steps; 0: never.
   std::int64_t every = 0;

@@ -12,6 +12,7 @@
 
 namespace meshtensor {
 
+/// What `export_safetensors` writes, and under which names.
 struct export_options {
   /// Other names for values, and other orders of their dims.
   tensor_names names = {};

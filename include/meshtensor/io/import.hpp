@@ -11,6 +11,7 @@
 
 namespace meshtensor {
 
+/// What `import_safetensors` reads, and under which names.
 struct import_options {
   /// Other names for values, and other orders of their dims.
   tensor_names names = {};

@@ -38,6 +38,11 @@ std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing);
 
 }  // namespace detail
 
+/// The ranks that a program runs on: MPI ranks if a launcher such as mpirun started the program, else threads of one
+/// process. A main function makes one first, and stores and executables are made with it.
+///
+///     mt::job job(argc, argv);
+///     mt::store weights(job);
 class job {
  public:
   /// MPI ranks if a launcher started this process; else threads, as many as the mesh of an executable asks for.

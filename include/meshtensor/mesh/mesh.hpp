@@ -12,13 +12,13 @@
 
 namespace meshtensor {
 
-/// The number of processors along a named axis, given at start-up: `data(4)`.
+/// The number of ranks along a named axis, given at start-up: `data(4)`.
 struct axis_extent {
   name label;
   std::int64_t extent;
 };
 
-/// A named axis of a mesh and its number of processors, unless that is chosen at start-up.
+/// A named axis of a mesh and its number of ranks, unless that is chosen at start-up.
 ///
 ///     inline constexpr struct data : mt::axis<"data"> {} data;          // as many as are started
 ///     inline constexpr struct model : mt::axis<"model", 2> {} model;

@@ -16,6 +16,7 @@ enum class batch_statistics : std::uint8_t {
   frozen,    // the same, and gain and bias are not trained either
 };
 
+/// The options of `batch_norm`, for those whose defaults do not suit.
 struct batch_norm_options {
   batch_statistics statistics = batch_statistics::of_batch;
   /// The share of a batch in the running averages: PyTorch's momentum.

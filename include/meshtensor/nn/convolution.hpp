@@ -23,6 +23,7 @@ constexpr initializer he_normal(D... fan) {
 
 /// A convolution without a bias, as the last argument: before a norm, which subtracts it anyway.
 struct without_bias {};
+/// The last argument of a `convolution` that has no bias.
 inline constexpr without_bias no_bias{};
 
 namespace detail {

@@ -11,6 +11,7 @@
 
 namespace meshtensor {
 
+/// The order in which `sort` and `argsort` put elements: the smallest first, or the largest first.
 enum class sort_order : std::uint8_t { ascending, descending };
 
 struct argsort_attributes {

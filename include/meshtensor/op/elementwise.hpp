@@ -322,78 +322,135 @@ constexpr auto elementwise_at(fn<F> f, line const& where, H const&... operands) 
   else return detail::given_up(operands...);
 }
 
+/// The exponential function of each element. Numbers have it, too.
+///
+/// grad    dy · exp(x)
 template <handle H>
 constexpr auto exp(H const& x, detail::line_of<function::exp, H> const& where = {}) {
   return elementwise_at(fn<function::exp>{}, where, x);
 }
+/// The natural logarithm of each element. It is NaN below 0 and minus infinity at 0. Numbers have it, too.
+///
+/// grad    dy / x
 template <handle H>
 constexpr auto log(H const& x, detail::line_of<function::log, H> const& where = {}) {
   return elementwise_at(fn<function::log>{}, where, x);
 }
+/// The square root of each element, which is NaN below 0. Numbers have it, too: `scores / sqrt(extent(d_head))`.
+///
+/// grad    dy / (2 √x), which is infinite at 0
 template <handle H>
 constexpr auto sqrt(H const& x, detail::line_of<function::sqrt, H> const& where = {}) {
   return elementwise_at(fn<function::sqrt>{}, where, x);
 }
+/// One divided by the square root of each element. Numbers have it, too.
+///
+/// grad    −dy / (2 x √x)
 template <handle H>
 constexpr auto rsqrt(H const& x, detail::line_of<function::rsqrt, H> const& where = {}) {
   return elementwise_at(fn<function::rsqrt>{}, where, x);
 }
+/// The sine of each element, in radians.
+///
+/// grad    dy · cos(x)
 template <handle H>
 constexpr auto sin(H const& x, detail::line_of<function::sin, H> const& where = {}) {
   return elementwise_at(fn<function::sin>{}, where, x);
 }
+/// The cosine of each element, in radians. Numbers have it, too.
+///
+/// grad    −dy · sin(x)
 template <handle H>
 constexpr auto cos(H const& x, detail::line_of<function::cos, H> const& where = {}) {
   return elementwise_at(fn<function::cos>{}, where, x);
 }
+/// The hyperbolic tangent of each element, between -1 and 1.
+///
+/// grad    dy · (1 − tanh(x)²)
 template <handle H>
 constexpr auto tanh(H const& x, detail::line_of<function::tanh, H> const& where = {}) {
   return elementwise_at(fn<function::tanh>{}, where, x);
 }
+/// The logistic function of each element, 1 / (1 + exp(−x)), between 0 and 1.
+///
+/// grad    dy · y · (1 − y)
 template <handle H>
 constexpr auto sigmoid(H const& x, detail::line_of<function::sigmoid, H> const& where = {}) {
   return elementwise_at(fn<function::sigmoid>{}, where, x);
 }
+/// The error function of each element, the integral of the normal distribution: `gelu` is made with it.
+///
+/// grad    dy · 2 / √π · exp(−x²)
 template <handle H>
 constexpr auto erf(H const& x, detail::line_of<function::erf, H> const& where = {}) {
   return elementwise_at(fn<function::erf>{}, where, x);
 }
+/// Each element, or 0 where it is negative. A NaN stays one.
+///
+/// grad    dy where x > 0, else 0
 template <handle H>
 constexpr auto relu(H const& x, detail::line_of<function::relu, H> const& where = {}) {
   return elementwise_at(fn<function::relu>{}, where, x);
 }
+/// The absolute value of each element.
+///
+/// grad    dy · sign(x), which is 0 at 0
 template <handle H>
 constexpr auto abs(H const& x, detail::line_of<function::abs, H> const& where = {}) {
   return elementwise_at(fn<function::abs>{}, where, x);
 }
+/// -1, 0 or 1 for each element, by its sign. A NaN gives 0.
+///
+/// grad    0
 template <handle H>
 constexpr auto sign(H const& x, detail::line_of<function::sign, H> const& where = {}) {
   return elementwise_at(fn<function::sign>{}, where, x);
 }
+/// The largest whole number that is not above each element.
+///
+/// grad    0
 template <handle H>
 constexpr auto floor(H const& x, detail::line_of<function::floor, H> const& where = {}) {
   return elementwise_at(fn<function::floor>{}, where, x);
 }
+/// The same values, through which no gradient flows: for targets and statistics that are not trained.
+///
+/// grad    0
 template <handle H>
 constexpr auto stop_gradient(H const& x, detail::line_of<function::stop_gradient, H> const& where = {}) {
   return elementwise_at(fn<function::stop_gradient>{}, where, x);
 }
+/// The larger of two elements. The operands broadcast by name, and one of them may be a number. If either is NaN, the
+/// result is NaN. For the largest element along a dim, see `max`.
+///
+/// dims    the dims of both operands, in order of first appearance
+/// grad    to the larger operand, and half to each of two equal ones
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto maximum(A const& a, B const& b, detail::line_of<function::maximum, A, B> const& where = {}) {
   return elementwise_at(fn<function::maximum>{}, where, a, b);
 }
+/// The smaller of two elements. The operands broadcast by name, and one of them may be a number. If either is NaN, the
+/// result is NaN. For the smallest element along a dim, see `min`.
+///
+/// dims    the dims of both operands, in order of first appearance
+/// grad    to the smaller operand, and half to each of two equal ones
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto minimum(A const& a, B const& b, detail::line_of<function::minimum, A, B> const& where = {}) {
   return elementwise_at(fn<function::minimum>{}, where, a, b);
 }
+/// The first operand to the power of the second. The operands broadcast by name, and one of them may be a number. Two
+/// numbers have it, too.
+///
+/// dims    the dims of both operands, in order of first appearance
+/// grad    dy · b · a^(b − 1) for the first, dy · a^b · log(a) for the second, where a is positive
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto power(A const& a, B const& b, detail::line_of<function::power, A, B> const& where = {}) {
   return elementwise_at(fn<function::power>{}, where, a, b);
 }
-/// power by the name that C++ has for it.
+/// `power` by the name that C++ has for it.
 template <operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto pow(A const& a, B const& b, detail::line_of<function::power, A, B> const& where = {}) {
@@ -424,6 +481,7 @@ constexpr auto cast(H const& x, line const& where = {}) {
   return detail::wrap<To, typename H::dim_list>(r.b, cast(r.b, x.id, To));
 }
 
+/// `cast` with the dtype as an argument: `cast(x, mt::f32)`.
 template <dtype To, handle H>
 constexpr auto cast(H const& x, dtype_constant<To>, line const& where = {}) {
   return cast<To>(x, where);

@@ -30,6 +30,7 @@ inline constexpr padding centred_padding{padding::centred};
 /// convolutions, but not transposed ones, whose kernels have a fixed extent.
 inline constexpr padding circular_padding{padding::circular};
 
+/// How a window moves: in steps of `stride`, with its elements `dilation` apart, over a dim padded by `padding`.
 struct window_options {
   std::int64_t stride = 1, dilation = 1;
   meshtensor::padding padding = no_padding;

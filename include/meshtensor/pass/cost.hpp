@@ -183,6 +183,7 @@ struct exchanged {
   }
 };
 
+/// The collectives and bytes of one step of a module that is already lowered, under its plan. See `mt::traffic`.
 constexpr exchanged traffic_of(module const& m, plan const& p) {
   exchanged t{};
   run_counts const runs = run_counts_of(m, p.numbers);

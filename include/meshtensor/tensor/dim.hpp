@@ -58,6 +58,8 @@ struct dim {
   constexpr dim_extent operator()(std::int64_t extent) const { return {Name, extent}; }
 };
 
+/// A dim, declared as `mt::dim`. A function that takes one is written with it: `constexpr auto layer(mt::scope auto s,
+/// auto x, mt::dim_type auto along)`.
 template <class D>
 concept dim_type = requires {
   { D::dim_name } -> std::same_as<name const&>;
@@ -111,6 +113,7 @@ constexpr extent_rule windowed(A, std::int64_t size, std::int64_t stride = 1, st
 /// The dims of a result, in order: `to(batch, heads, d_head)`.
 template <dim_type... D>
 struct to_dims {};
+/// The dims of a result, in the order in which they are given: `einsum(x, w, to(batch, d_ff))`.
 template <dim_type... D>
 constexpr to_dims<D...> to(D...) {
   return {};

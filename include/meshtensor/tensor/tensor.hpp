@@ -12,8 +12,11 @@ namespace meshtensor {
 
 struct builder;
 
+/// A tensor of a program, as operations take and return it. It has no elements of its own: it names a value of the
+/// graph, and its type has the dtype and the dims.
 template <class T>
 concept handle = requires { typename T::is_handle; };
+/// A tensor, or a number that takes the dtype of the tensor beside it.
 template <class T>
 concept operand_like = handle<T> || number_like<T>;
 

@@ -14,6 +14,7 @@
 
 namespace meshtensor {
 
+/// What a `loss_guard` compares a loss with.
 struct loss_guard_options {
   /// The limit of a loss, as a multiple of the mean.
   double factor = 10;

@@ -80,6 +80,7 @@ class signal_stack {
 
 }  // namespace detail
 
+/// When a `stop_request` asks for the end of the program, besides signals.
 struct stop_options {
   /// Seconds after which the program should exit; 0: on a signal only.
   double seconds = 0;

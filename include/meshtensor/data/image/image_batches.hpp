@@ -39,6 +39,7 @@ struct image_batch {
 /// the middle.
 enum class image_crop { random, moved, middle };
 
+/// The size of the batches of `image_batches`, and how they treat images.
 struct image_options {
   std::int64_t rows = 32, height = 224, width = 224;
   /// With a seed images come in another order in each epoch, without end, cropped and flipped at random. Without one

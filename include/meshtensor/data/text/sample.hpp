@@ -23,7 +23,7 @@ inline std::uint8_t draw_byte(std::span<float const> likely, double chance) {
   return static_cast<std::uint8_t>(last);
 }
 
-/// Bytes as text for any terminal: control characters, and bytes that are not UTF-8, become \xNN.
+/// Bytes as text for any terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
 inline std::string shown(std::span<std::uint8_t const> bytes) {
   std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   std::string r;
