@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/argsort.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/concat.hpp"
@@ -29,7 +30,6 @@
 #include "meshtensor/op/scatter_add.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/slice.hpp"
-#include "meshtensor/op/argsort.hpp"
 #include "meshtensor/op/stack.hpp"
 #include "meshtensor/op/transpose.hpp"
 

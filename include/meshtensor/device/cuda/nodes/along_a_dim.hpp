@@ -5,8 +5,8 @@
 #include "meshtensor/device/cuda/recording.hpp"
 #include "meshtensor/device/cuda/text/index.hpp"
 #include "meshtensor/op/argmax.hpp"
-#include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/argsort.hpp"
+#include "meshtensor/op/cumulative_sum.hpp"
 
 namespace meshtensor::cuda {
 
