@@ -8,6 +8,7 @@
 #include "meshtensor/op/one_hot.hpp"
 #include "meshtensor/op/reshard.hpp"
 #include "meshtensor/op/scatter_add.hpp"
+#include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/transpose.hpp"
 
 using namespace laws;

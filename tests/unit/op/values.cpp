@@ -12,6 +12,7 @@
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/shift.hpp"
+#include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gather, scatter_add and put of rows share: the positions of their indices, and StableHLO's scatter.
+// The positions of an index in gathers, scatters and puts of rows, and StableHLO's scatter.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positions of slices, pads and puts along a dim. They are known before the first step, or numbers of each step. The
-// latter are arguments of the program; run/whole_program/places_in_dims.hpp checks before the step that they are in the
-// dims.
+// Finds the positions of slices, pads and puts along a dim. They are known before the first step, or they are numbers
+// of the step, which are arguments of the program. In the second case run/whole_program/places_in_dims.hpp checks before
+// the step that they are in the dims.
 #pragma once
 
 #include <algorithm>

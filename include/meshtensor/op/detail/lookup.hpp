@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gather and scatter_add share: their attributes, and the loop over the rows that an index names.
+// The attributes of gather and scatter_add, and the loop over the rows that an index names.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"

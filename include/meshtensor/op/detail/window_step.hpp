@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What slice and pad share: each is the gradient of the other.
+// The builder functions of slice and pad, each of which is the gradient of the other, and the row of their step.
 #pragma once
 
 #include "meshtensor/op/detail/record.hpp"
