@@ -9,6 +9,7 @@
 #include "meshtensor/op/conv.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
+#include "meshtensor/op/one_hot.hpp"
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/shift.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the positions of slices, pads and puts along a dim. They are known before the first step, or they are numbers
-// of the step, which are arguments of the program. In the second case run/whole_program/places_in_dims.hpp checks before
-// the step that they are in the dims.
+// of the step, which are arguments of the program. Then run/whole_program/places_in_dims.hpp checks them before the
+// step.
 #pragma once
 
 #include <algorithm>
