@@ -87,7 +87,8 @@ TEST_CASE("a table that adds up, and bars of all ranks") {
 
   std::string const table = mt::profile(step);
   CHECK(table.rfind("profile: ", 0) == 0);
-  CHECK(table.find(" einsum f32[batch/ax, length, ") != table.npos);
+  CHECK(table.find("einsum of ") != table.npos);
+  CHECK(table.find(", backward") != table.npos);
   CHECK(table.find("flop/s") != table.npos);
   CHECK((ranks::count() == 1 || table.find("all_reduce") != table.npos));  // a rank that comes last hardly waits
 
@@ -147,7 +148,7 @@ TEST_CASE("a file of all ranks that the environment asks for") {
   {
     mt::store weights(job);
     train step(weights, ax(ranks::count()));
-    run_steps(step, 2);
+    run_steps(step, 2);  // the first one is left out
     spans = step.recorded()[0]->spans().size();
   }
   unsetenv("MESHTENSOR_TRACE");

@@ -6,6 +6,8 @@
 //   MESHTENSOR_PROFILE=1           prints where the steps spent their time, when the executable goes
 //   MESHTENSOR_TRACE=steps.json    writes their timeline, for Perfetto or chrome://tracing
 //
+// Profile and timeline leave out the first step, which warms up, if there is another one.
+//
 // All text goes to standard error. The second executable writes to plan-2.svg, and so on. meshtensor::compiled has this
 // header in it. In a program of headers alone, one file includes it.
 #pragma once

@@ -55,7 +55,7 @@ std::string text_of_spans(module const& graph, std::vector<double> const& all) {
     node const& n = graph.nodes[static_cast<int>(all[i + 1])];
     std::snprintf(numbers, sizeof numbers, "\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
                   static_cast<int>(all[i]), (all[i + 2] - first) * 1e-3, (all[i + 3] - all[i + 2]) * 1e-3);
-    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + json_text(words.doing(n)) +
+    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + json_text(words.named(n).text()) +
             ", \"cat\": " + json_text(text_of(n.kind)) + ", " + numbers +
             ", \"args\": {\"from\": " + json_text(words.origin(n)) + "}}";
   }
