@@ -48,7 +48,7 @@ struct node {
   site_id site;
   id ordinal;  // random: its index in its path; path and ordinal identify it
   id copy;     // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
-  id called;  // the composed operation it was traced in, such as gelu: a row of names plus 1; 0: none. For reports alone
+  id called;   // for reports alone: the composed operation that made it, such as gelu, a row of names plus 1; 0: none
   id attribute[max_attributes];  // what they mean: graph/attributes.hpp, and the structs of operations in op/
   list operands, results;
   list_of<region_id> regions;
