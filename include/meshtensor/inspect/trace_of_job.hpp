@@ -42,47 +42,72 @@ struct trace_of_job {
   }
 };
 
+/// A process of a job as it tells the others: its host, its ranks, and its clock when all met.
+struct process_in_trace {
+  static constexpr std::size_t host_size = sizeof(process_id::host);
+  process_id id;
+  double met;
+  std::vector<int> ranks;
+
+  std::vector<double> numbers(std::size_t most_ranks) const {
+    std::vector<double> all(std::begin(id.host), std::end(id.host));
+    all.insert(all.end(), {static_cast<double>(id.number), static_cast<double>(id.place >> 32), met});
+    all.insert(all.end(), ranks.begin(), ranks.end());
+    all.resize(host_size + 3 + most_ranks, -1);
+    return all;
+  }
+  static process_in_trace of(std::vector<double> const& all) {
+    process_in_trace p{};
+    for (std::size_t i = 0; i + 1 < host_size; ++i) p.id.host[i] = static_cast<char>(all[i]);
+    p.id.number = static_cast<std::int64_t>(all[host_size]);
+    p.id.place = static_cast<std::uint64_t>(all[host_size + 1]);
+    p.met = all[host_size + 2];
+    for (std::size_t i = host_size + 3; i < all.size(); ++i)
+      if (all[i] >= 0) p.ranks.push_back(static_cast<int>(all[i]));
+    return p;
+  }
+};
+
 /// Collective: each process brings its ranks, and a timeline for each of them, or one for all in lockstep.
+/// why: clocks of machines differ, so times count from a barrier. Processes leave it at different times. On one machine
+/// they have one clock, so there they count from the last one that left.
 template <class = lazy>
 trace_of_job trace_of_all(job_runner& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
   agreement greatest(j);
-  greatest(0);  // a barrier: clocks differ between machines, so all times count from here
-  auto const met = static_cast<double>(timeline::now());
+  greatest(0);
+  process_in_trace const here{this_process(), static_cast<double>(timeline::now()), ranks};
   std::vector<double> mine;
   for (std::size_t k = 0; k < held.size(); ++k)
     for (timeline::span const& s : held[k]->spans())
-      for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node), static_cast<double>(s.begin) - met,
-                       static_cast<double>(s.end) - met})
+      for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node), static_cast<double>(s.begin),
+                       static_cast<double>(s.end)})
         mine.push_back(x);
-  mine.resize(static_cast<std::size_t>(greatest(static_cast<double>(mine.size()))), -1);  // rank -1: padding
+  auto const greatest_size = [&](std::size_t size) {
+    return static_cast<std::size_t>(greatest(static_cast<double>(size)));
+  };
+  mine.resize(greatest_size(mine.size()), -1);  // rank -1: padding
+  std::vector<double> const about = here.numbers(greatest_size(ranks.size()));
+  std::vector<double> const of_all = all_numbers(j, about), spans = all_numbers(j, mine);
 
+  std::vector<process_in_trace> each;
+  for (auto at = of_all.begin(); at != of_all.end(); at += std::ssize(about))
+    each.push_back(process_in_trace::of({at, at + std::ssize(about)}));
   trace_of_job all;
   all.in_lockstep = held.size() < ranks.size();
   double first = 0;
-  std::vector<double> const numbers = all_numbers(j, mine);
-  for (std::size_t i = 0; i < numbers.size(); i += 4) {
-    if (numbers[i] < 0) continue;
-    all.bars.push_back({static_cast<int>(numbers[i]), static_cast<node_id>(static_cast<int>(numbers[i + 1])),
-                        numbers[i + 2], numbers[i + 3]});
-    first = std::min(first, numbers[i + 2]);
+  for (std::size_t k = 0; k < each.size(); ++k) {
+    all.processes.push_back({each[k].id.host, each[k].id.number, each[k].ranks});
+    double met = each[k].met;
+    for (process_in_trace const& o : each)
+      if (o.id.place == each[k].id.place) met = std::max(met, o.met);
+    for (std::size_t i = k * mine.size(); i < (k + 1) * mine.size(); i += 4) {
+      if (spans[i] < 0) continue;
+      all.bars.push_back({static_cast<int>(spans[i]), static_cast<node_id>(static_cast<int>(spans[i + 1])),
+                          spans[i + 2] - met, spans[i + 3] - met});
+      first = std::min(first, all.bars.back().begin);
+    }
   }
   for (trace_bar& b : all.bars) b.begin -= first, b.end -= first;
-
-  process_id const here = this_process();
-  std::vector<double> about(std::begin(here.host), std::end(here.host));
-  about.push_back(static_cast<double>(here.number));
-  std::size_t const size = about.size(), most = static_cast<std::size_t>(greatest(static_cast<double>(ranks.size())));
-  about.insert(about.end(), ranks.begin(), ranks.end());
-  about.resize(size + most, -1);
-  std::vector<double> const of_all = all_numbers(j, about);
-  for (auto at = of_all.begin(); at != of_all.end(); at += static_cast<std::ptrdiff_t>(about.size())) {
-    trace_of_job::process p{"", static_cast<std::int64_t>(at[static_cast<std::ptrdiff_t>(size) - 1]), {}};
-    for (std::size_t i = 0; i + 1 < size && at[static_cast<std::ptrdiff_t>(i)] != 0; ++i)
-      p.host += static_cast<char>(at[static_cast<std::ptrdiff_t>(i)]);
-    for (std::size_t i = size; i < about.size(); ++i)
-      if (int const rank = static_cast<int>(at[static_cast<std::ptrdiff_t>(i)]); rank >= 0) p.ranks.push_back(rank);
-    all.processes.push_back(p);
-  }
   return all;
 }
 
