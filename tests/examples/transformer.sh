@@ -19,6 +19,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/plugin.sh"
 part=$1 program=$2
 shift 2
 launcher=("$@")
+reader=$(cd "$(dirname "${BASH_SOURCE[0]}")/../unit/train" && pwd)/tensorboard_reader.py
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -146,6 +147,13 @@ assert rows == {r + 1: f"rank {r} · data {r // 2}, model {r % 2}" for r in rang
 assert begins and {e["id"]: e["name"] for e in begins} == {e["id"]: e["name"] for e in ends}
 assert any(e["name"].endswith(", backward") for e in bars) and any(e["name"].endswith(", optimizer") for e in bars)
 PYTHON
+    learn curves "$program" --tensorboard curves
+    cmp once.out curves.out || fail 'a run that writes curves differs'
+    python3 "$reader" curves >curves.txt || fail "the curves cannot be read: $(cat curves.txt)"
+    for tag in train/loss train/learning_rate; do
+      [ "$(grep -c " $tag [0-9.e-]*$" curves.txt)" -eq 100 ] || fail "not 100 of $tag: $(cat curves.txt)"
+    done
+    [ "$(grep -c ' held_out/loss ' curves.txt)" -eq 3 ] || fail "not each look at held-out text: $(cat curves.txt)"
     "$program" "${small[@]}" --minutes 0.03 >timed.out 2>timed.err
     grep -q '^held-out loss' timed.out || fail "--minutes: $(cat timed.err)"
     grep -q '^try next, for a loss near ' timed.out || fail '--minutes: the same loss is promised'
