@@ -89,7 +89,8 @@ template <class Device, class Layout>
 curve train(mt::job const& job, char const* what, mt::image_set const& learnt, mt::image_set const& held_out,
             int epochs) {
   mt::image_options how{.rows = 50, .height = 28, .width = 28, .seed = 1, .crop = mt::image_crop::moved};
-  how.most_moved = 2, how.flip = false, how.mean = {0.13f, 0.13f, 0.13f}, how.deviation = {0.31f, 0.31f, 0.31f};
+  how.most_moved = 2, how.flip = false, how.channels = 3, how.mean = {0.13f, 0.13f, 0.13f},
+  how.deviation = {0.31f, 0.31f, 0.31f};
   mt::image_options in_order = how;
   in_order.seed.reset(), in_order.shorter = 28;
   mt::image_batches const seen(learnt, how), asked(held_out, in_order);

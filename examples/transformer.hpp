@@ -59,6 +59,7 @@ struct train_step {
         .learning_rate = rate, .weight_decay = s.number("weight_decay", 0.01), .clip_norm = s.number("clip_norm", 1)}
         .minimize(s / "optimizer", loss);
     s.output("loss", loss);
+    s.output("learning_rate", rate);
   }
 };
 

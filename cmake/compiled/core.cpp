@@ -44,9 +44,8 @@ template std::unique_ptr<job_runner> runner_of_threads<lazy>();
 template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
 template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module const&, plan const&, rank_context const&);
 template std::unique_ptr<exchanges> exchanges_in_lockstep<lazy>(exchange_timing);
-template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
-                                                std::vector<timeline const*> const&);
-template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
+template trace_of_job trace_of_all<lazy>(job_runner&, std::vector<int> const&, std::vector<timeline const*> const&);
+template std::string text_of_trace<lazy>(module const&, plan const&, mesh_shape const&, trace_of_job const&);
 }  // namespace detail
 
 template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr const&);

@@ -67,7 +67,8 @@ images::images(options const& o) {
       throw mt::error("R65", {"'", o.data, "' has ", train->classes().size(), " classes in '", o.train, "' and ",
                               valid->classes().size(), " in '", o.valid, "', or others: give both parts the same"});
   }
-  judged.rows = o.batch, judged.height = judged.width = o.size, judged.skip_damaged = o.skip_damaged;
+  judged.rows = o.batch, judged.height = judged.width = o.size, judged.channels = 3,
+  judged.skip_damaged = o.skip_damaged;
   if (o.data == "synthetic") judged.shorter = o.size;
   learnt = judged;
   learnt.seed = o.seed;

@@ -74,6 +74,9 @@ struct command_line {
     add.flag("--resume", o.resume, "Go on from the newest one, if there is one, on this mesh or another")
         ->needs("--save");
 
+    add.group = "Curves";
+    add("--tensorboard", o.tensorboard, "FOLDER", "Write loss and learning rate of each step for TensorBoard");
+
     add.group = "Sample";
     add("--sample-bytes", o.sample_bytes, "N", "Bytes to write before, at half and after the training", not_negative);
     add("--temperature", o.temperature, "T", "0: always the likeliest byte; 1: by chance; more: bolder", not_negative);

@@ -11,6 +11,8 @@
 #include <meshtensor/data/text/text.hpp>
 #include <meshtensor/run/memory_use.hpp>
 #include <meshtensor/run/store.hpp>
+#include <meshtensor/train/progress_unit.hpp>
+#include <meshtensor/train/tensorboard.hpp>
 
 #include "command_line.hpp"
 
@@ -36,6 +38,10 @@ class learner {
   virtual void record(bool on) = 0;
   virtual std::string profile() const = 0;
   virtual void write_trace(std::string const& file) const = 0;
+  /// What a step learns from, and how much of it.
+  virtual mt::progress_unit unit() const = 0;
+  /// The numbers that the last step gave out, for TensorBoard.
+  virtual void write_numbers(mt::tensorboard& board, std::int64_t step) const = 0;
 };
 
 using learner_maker = std::unique_ptr<learner> (*)(mt::store&, options const&);

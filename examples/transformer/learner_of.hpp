@@ -70,6 +70,8 @@ class learner_of : public learner {
   void record(bool on) override { step_.record(on); }
   std::string profile() const override { return mt::profile(step_); }
   void write_trace(std::string const& file) const override { mt::write_trace(step_, file); }
+  mt::progress_unit unit() const override { return mt::unit_of(step_); }
+  void write_numbers(mt::tensorboard& board, std::int64_t step) const override { board.outputs(step_, step, "train/"); }
 
  private:
   mt::store& weights_;

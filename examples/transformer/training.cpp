@@ -19,6 +19,7 @@
 #include <meshtensor/job/agree.hpp>
 #include <meshtensor/train/progress_line.hpp>
 #include <meshtensor/train/stop_request.hpp>
+#include <meshtensor/train/tensorboard.hpp>
 
 #include "../common/curve.hpp"
 
@@ -91,9 +92,10 @@ struct training {
     mt::agreement agreed(job);
     std::optional<mt::stop_request> stop;
     if (!o.save.empty()) stop.emplace(job);
-    mt::progress_line line(job);
+    mt::progress_line line(job, programs.unit());
     double const begin = mt::seconds_now();
     auto const resumed = static_cast<std::int64_t>(weights.step());
+    mt::tensorboard board(job, o.tensorboard, resumed + 1);
     std::int64_t done = resumed;
     double const begun = wanted == 0 ? 0 : static_cast<double>(done) / static_cast<double>(wanted);
     double over = begun;  // the fraction of the training that is done
@@ -112,6 +114,7 @@ struct training {
 
       losses.push_back(loss);
       ++done;
+      programs.write_numbers(board, done);
       keep.after_step();
       time_steps(done, wanted == 0 ? 1'000'000 : wanted, line);
       double elapsed = mt::seconds_now() - begin;
@@ -129,6 +132,7 @@ struct training {
         double const before = mt::seconds_now(), held_out = held_out_loss(8);
         line.clear();
         mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
+        board.scalar("held_out/loss", held_out, done);
         looking += mt::seconds_now() - before;
       }
       if (over < 1 && over >= 0.5 && !wrote_at_half) {

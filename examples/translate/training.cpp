@@ -80,12 +80,12 @@ std::optional<std::string> training::run() {
     if (is_wrong(of.nats)) refuse(is_wrong.reason(), step);
     epoch.nats += of.nats * of.words, epoch.words += of.words, epoch.words_here += of.words;
     double const now = mt::seconds_now();
-    line.show(
-        {.step = step,
-         .steps = steps,
-         .loss = of.nats,
-         .per_second = epoch.words_here / (now - epoch.start),
-         .seconds_left = (now - started) / static_cast<double>(step - first) * static_cast<double>(steps - step)});
+    line.show({.step = step,
+               .steps = steps,
+               .loss = of.nats,
+               .per_second = epoch.words_here / (now - epoch.start),
+               .seconds_left = (now - started) / static_cast<double>(step - first) * static_cast<double>(steps - step),
+               .units = "words"});
     if (events) events->scalar("loss/train", of.nats, step);
 
     if (step % per_epoch == 0) {

@@ -19,6 +19,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/plugin.sh"
 part=$1 program=$2
 shift 2
 launcher=("$@")
+reader=$(cd "$(dirname "${BASH_SOURCE[0]}")/../unit/train" && pwd)/tensorboard_reader.py
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -133,13 +134,26 @@ case $part in
     grep -q 'tokens/s.* left' once.err || fail 'no progress'
     learn timed "$program" --profile --trace steps.json
     cmp once.out timed.out || fail 'a run that is timed differs'
+    awk '/^profile:/ {of = 1} of && length($0) > 130 {exit 1}' timed.err || fail "a wide profile: $(cat timed.err)"
     grep -q '^profile: .* mean of 20 steps' timed.err || fail "no profile: $(cat timed.err)"
     python3 - <<'PYTHON' || fail 'the trace is not as it should be'
 import json
 events = json.load(open("steps.json"))["traceEvents"]
-assert {e["tid"] for e in events} == {0, 1, 2, 3} and all(e["ph"] == "X" and e["dur"] >= 0 and e["ts"] >= 0 for e in events)
-assert min(e["ts"] for e in events) == 0
+bars, begins, ends = ([e for e in events if e["ph"] == phase] for phase in "Xsf")
+assert {e["tid"] for e in bars} == {1, 2, 3, 4} and all(e["dur"] >= 0 and e["ts"] >= 0 for e in bars)
+assert min(e["ts"] for e in bars) == 0
+rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+assert rows == {r + 1: f"rank {r} · data {r // 2}, model {r % 2}" for r in range(4)}, rows
+assert begins and {e["id"]: e["name"] for e in begins} == {e["id"]: e["name"] for e in ends}
+assert any(e["name"].endswith(", backward") for e in bars) and any(e["name"].endswith(", optimizer") for e in bars)
 PYTHON
+    learn curves "$program" --tensorboard curves
+    cmp once.out curves.out || fail 'a run that writes curves differs'
+    python3 "$reader" curves >curves.txt || fail "the curves cannot be read: $(cat curves.txt)"
+    for tag in train/loss train/learning_rate; do
+      [ "$(grep -c " $tag [0-9.e-]*$" curves.txt)" -eq 100 ] || fail "not 100 of $tag: $(cat curves.txt)"
+    done
+    [ "$(grep -c ' held_out/loss ' curves.txt)" -eq 3 ] || fail "not each look at held-out text: $(cat curves.txt)"
     "$program" "${small[@]}" --minutes 0.03 >timed.out 2>timed.err
     grep -q '^held-out loss' timed.out || fail "--minutes: $(cat timed.err)"
     grep -q '^try next, for a loss near ' timed.out || fail '--minutes: the same loss is promised'

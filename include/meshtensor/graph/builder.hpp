@@ -13,10 +13,12 @@ namespace meshtensor {
 
 struct builder : table_builder {
   static constexpr int max_depth = 8;
-  region_id region;   // of new nodes
-  path_id path;       // of new nodes; no_id: the root
-  bool site_is_held;  // nodes of the library's own layers report the line that called the layer
-  id copy;            // of new nodes; see node::copy
+  region_id region;         // of new nodes
+  path_id path;             // of new nodes; no_id: the root
+  bool site_is_held;        // nodes of the library's own layers report the line that called the layer
+  id copy;                  // of new nodes; see node::copy
+  meshtensor::phase phase;  // of new nodes
+  id called;                // of new nodes; see node::called
   int depth;
   frame frames[max_depth];
   bool declared[max_variables];  // by the program being traced
@@ -36,6 +38,8 @@ struct builder : table_builder {
         path(no_id),
         site_is_held(false),
         copy(0),
+        phase(meshtensor::phase::forward),
+        called(0),
         depth(0),
         frames{},
         declared{},
@@ -106,6 +110,7 @@ struct builder : table_builder {
     for (value_id o : operands) inside.add(use(o));
     node& n = m.nodes[m.node_count];
     n.kind = kind, n.function = f, n.region = region, n.path = path, n.site = site, n.copy = copy;
+    n.phase = phase, n.called = called;
     set_attributes(n, a);
     n.operands = add_links(inside);
     n.results = {static_cast<id>(m.link_count), 0};
@@ -138,7 +143,7 @@ struct builder : table_builder {
   constexpr value_id add_again(node const& n, value const& result, ids operands) {
     value_id const made = add(n.kind, n.function, operands, result.type, result.dims, attributes_of(n));
     node& again = m.nodes[m.values[made].node];
-    again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
+    again.path = n.path, again.site = n.site, again.ordinal = n.ordinal, again.called = n.called;
     return made;
   }
 

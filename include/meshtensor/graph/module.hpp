@@ -35,16 +35,21 @@ using list = list_of<value_id>;
 
 inline constexpr int max_attributes = 5;
 
+/// The part of a training step that a node belongs to, for reports alone: no pass depends on it.
+enum class phase : std::uint8_t { forward, backward, update };
+
 /// A node of the graph: an operation with its operands, results, regions and attributes.
 struct node {
   primitive kind;
   std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
   bool effect;            // never removed, merged, or reordered against another effect
+  meshtensor::phase phase;
   region_id region;
   path_id path;
   site_id site;
-  id ordinal;                    // random: its index in its path; path and ordinal identify it
-  id copy;                       // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
+  id ordinal;  // random: its index in its path; path and ordinal identify it
+  id copy;     // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
+  id called;   // for reports alone: the composed operation that made it, such as gelu, a row of names plus 1; 0: none
   id attribute[max_attributes];  // what they mean: graph/attributes.hpp, and the structs of operations in op/
   list operands, results;
   list_of<region_id> regions;

@@ -55,11 +55,14 @@ class speller {
   /// A row of the table of numbers as an expression: `0.5`, `extent(d_head)`, `rate * 2`.
   std::string number(number_id row) const { return number(row, false); }
   std::string axis(int a) const { return a < m_.axis_count ? label(m_.axes[a].label) : "axis " + std::to_string(a); }
+  /// `train.cpp:88`; empty if the line is not known.
+  [[gnu::cold]] std::string line_of(node const& n) const {
+    if (n.site >= m_.site_count || m_.sites[n.site].line == 0) return "";
+    return std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line);
+  }
   /// `train.cpp:88 decoder/attention`: the origin of a node.
   [[gnu::cold]] std::string origin(node const& n) const {
-    std::string r;
-    if (n.site < m_.site_count && m_.sites[n.site].line != 0)
-      r = std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line);
+    std::string r = line_of(n);
     std::string const where = path(n.path);
     return r + (r.empty() || where.empty() ? "" : " ") + where;
   }

@@ -6,6 +6,8 @@
 //   MESHTENSOR_PROFILE=1           prints where the steps spent their time, when the executable goes
 //   MESHTENSOR_TRACE=steps.json    writes their timeline, for Perfetto or chrome://tracing
 //
+// Profile and timeline leave out the first step, which warms up, if there is another one.
+//
 // All text goes to standard error. The second executable writes to plan-2.svg, and so on. meshtensor::compiled has this
 // header in it. In a program of headers alone, one file includes it.
 #pragma once
@@ -61,7 +63,9 @@ inline void end_tools(step_under_tools& step) {
     tell(j, profile(step.graph(), step.planned().numbers, *held[0], step.best_rates()));
   static std::atomic<int> written = 0;
   if (std::string_view const path = wanted_of("MESHTENSOR_TRACE"); !path.empty())
-    write_once(j, text_of_spans(step.graph(), spans_of_all(j, j.held(static_cast<int>(step.mesh().size())), held)),
+    write_once(j,
+               text_of_trace(step.graph(), step.planned(), step.mesh(),
+                             trace_of_all(j, j.held(static_cast<int>(step.mesh().size())), held)),
                path_number(path, ++written));
 }
 

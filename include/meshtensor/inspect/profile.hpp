@@ -3,15 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/table.hpp"
-#include "meshtensor/graph/spell.hpp"
+#include "meshtensor/inspect/node_words.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/timeline.hpp"
 
@@ -19,33 +19,39 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Describes a node in a few words.
-class node_words : public speller {
- public:
-  using speller::speller;
+/// A line of a profile: nodes of one name and one line of the program, such as those of equal layers.
+struct profile_line {
+  spoken_node name;
+  std::string line, type;                 // of the program, and of the result: empty where results differ
+  std::vector<std::string> scopes;        // all that differ only in numbers
+  double time = 0, flops = 0, bytes = 0;  // of one step; times in nanoseconds
+  std::int64_t calls = 0;                 // of all steps
+  bool is_collective = false;
+  bool is_f32_product = false;    // so that it compares with the best rate of products
+  bool is_beyond_caches = false;  // each call reads and writes so much that no cache holds it
 
-  std::string doing(node const& n) const {
-    if (n.kind == primitive::kernel) return "kernel " + steps_of(n);
-    if (n.kind == primitive::wait) return "wait for " + std::string(text_of(awaited(m_, n).kind));
-    std::string const result = n.results.count == 0 ? "" : " " + type(m_.result(n));
-    return (n.kind == primitive::composite ? label(name_of(n)) : std::string(text_of(n))) + result;
-  }
-
- private:
-  /// The operations of a kernel, in order: `multiply, add, sum`.
-  std::string steps_of(node const& n) const {
+  /// The scope with `*` in the place of numbers.
+  static std::string without_numbers(std::string const& scope) {
     std::string all;
-    int count = 0;
-    for (int i = 0; i < m_.node_count; ++i) {
-      if (m_.nodes[i].region != m_.region_of(n, 0) || !is_computed(m_.nodes[i].kind)) continue;
-      fusion_role const role = declared(m_, m_.nodes[i]).fusion;
-      if (role == fusion_role::broadcast || role == fusion_role::number) continue;
-      if (++count <= steps_shown) all += (count == 1 ? "" : ", ") + std::string(text_of(m_.nodes[i]));
+    for (char c : scope) {
+      bool const is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+      if (!is_digit) all += c;
+      else if (all.empty() || all.back() != '*') all += '*';
     }
-    if (count > steps_shown) all += ", … " + std::to_string(count) + " in all";
-    return all + ": " + type(m_.result(n));
+    return all;
   }
-  static constexpr int steps_shown = 6;
+  /// `12 x gelu of block_*/mlp, backward`. If it is too long, the outer scopes are left out first.
+  std::string text(std::size_t most) const {
+    std::string const layers = scopes.size() > 1 ? std::to_string(scopes.size()) + " x " : "";
+    spoken_node shown = name;
+    if (scopes.size() > 1) shown.scope = without_numbers(name.scope);
+    while (characters_of(layers + shown.text()) > most) {
+      std::size_t const inner = shown.scope.find('/', shown.scope.starts_with("…/") ? std::string("…/").size() : 0);
+      if (inner == std::string::npos) break;
+      shown.scope = "…" + shown.scope.substr(inner);
+    }
+    return shortened(layers + shown.text(), most);
+  }
 };
 
 class profiler : node_words {
@@ -55,73 +61,144 @@ class profiler : node_words {
         numbers_(numbers),
         t_(t),
         best_(best),
-        steps_(static_cast<double>(std::max<std::int64_t>(1, t.steps()))) {}
+        steps_(static_cast<double>(std::max<std::int64_t>(1, t.steps()))),
+        lines_(gather()) {}
 
   std::string text() {
     double const step = static_cast<double>(t_.step_time()) / steps_;
-    std::vector<line> lines = gather();
-    double known = 0;
-    for (line const& l : lines) known += l.time;
-    std::sort(lines.begin(), lines.end(), [](line const& a, line const& b) { return a.time > b.time; });
-    std::string all = "profile: " + milliseconds(step) + " ms a step, mean of " + std::to_string(t_.steps()) +
-                      " steps on one processor";
-    if (best_.flops > 0)
-      all += "; at best " + rounded(static_cast<std::int64_t>(best_.flops)) + "flop/s in products, " +
-             rounded(static_cast<std::int64_t>(best_.bytes)) + "B/s from and to memory";
-    table t;
-    t.add({"     ms", " share", " calls", "  rate", " of best", "what", "where"});
-    double rest = 0;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      line const& l = lines[i];
+    double known = 0, rest = 0;
+    for (profile_line const& l : lines_) known += l.time;
+    std::ranges::sort(lines_, std::ranges::greater(), &profile_line::time);
+    std::string const head = heading(step);  // before the table, for it finds the best rates
+    std::vector<std::vector<std::string>> rows{{"     ms", " share", " calls", "  rate", " of best"}};
+    auto const add = [&](double time, std::string const& calls = "", std::string const& rate = "",
+                         std::string const& share = "") {
+      rows.push_back({" " + milliseconds(time), " " + percent(time / step), " " + calls, " " + rate, " " + share});
+    };
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      profile_line const& l = lines_[i];
       if (i < shown)
-        t.add({" " + milliseconds(l.time), " " + percent(l.time / step),
-               " " + std::to_string(l.calls / std::max<std::int64_t>(1, t_.steps())), " " + rate(l),
-               " " + share_of_best(l), l.what, l.where});
+        add(l.time, std::to_string(l.calls / std::max<std::int64_t>(1, t_.steps())), rate(l), share_of_best(l));
       else rest += l.time;
     }
-    if (lines.size() > shown)
-      t.add({" " + milliseconds(rest), " " + percent(rest / step), "", "", "",
-             std::to_string(lines.size() - shown) + " smaller lines", ""});
-    t.add({" " + milliseconds(step - known), " " + percent((step - known) / step), "", "", "", "between nodes", ""});
-    return all + "\n" + t.text();
+    if (lines_.size() > shown) add(rest);
+    add(step - known);
+    add_words(rows);
+    table t;
+    for (auto const& row : rows) t.add(row);
+    return head + t.text();
   }
 
  private:
-  struct line {
-    std::string what, where;
-    double time = 0, flops = 0, bytes = 0;  // for one step; times in nanoseconds
-    std::int64_t calls = 0;
-    bool product = false;
-  };
+  /// Adds the columns of words to those of numbers, so that a row has at most 120 columns.
+  void add_words(std::vector<std::vector<std::string>>& rows) const {
+    std::size_t room = columns - 1, what = 0, line = 0;
+    for (auto& row : rows)
+      if (!has_best()) row.pop_back();
+    for (std::size_t c = 0; c < rows[0].size(); ++c) {
+      std::size_t widest = 0;
+      for (auto const& row : rows) widest = std::max(widest, characters_of(row[c]));
+      room -= std::min(room, widest + 2);  // a blank on both sides
+    }
+    std::size_t const count = std::min(shown, lines_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      what = std::max(what, characters_of(lines_[i].text(std::string::npos)));
+      line = std::max(line, characters_of(lines_[i].line));
+    }
+    line = std::min<std::size_t>(line, 24);
+    what = std::min(what, room - std::min(room, line + 4));
+    std::size_t const type = room - std::min(room, what + line + 6);
+    rows[0].insert(rows[0].end(), {"what", "line"});
+    if (type >= narrowest_type) rows[0].push_back("result");
+    for (std::size_t i = 0; i < count; ++i) {
+      profile_line const& l = lines_[i];
+      rows[i + 1].insert(rows[i + 1].end(), {l.text(what), shortened(l.line, line)});
+      if (type >= narrowest_type) rows[i + 1].push_back(shortened(l.type, type));
+    }
+    if (lines_.size() > shown) rows[count + 1].push_back(std::to_string(lines_.size() - shown) + " smaller lines");
+    rows.back().push_back("between nodes");
+  }
 
-  std::vector<line> gather() {
-    std::vector<line> all;
+  std::vector<profile_line> gather() {
+    std::vector<profile_line> all;
     for (int i = 0; i < m_.node_count; ++i) {
       timeline::total const& t = t_.totals()[static_cast<std::size_t>(i)];
       if (t.calls == 0 || t.own == 0) continue;
       node const& n = m_.nodes[i];
-      line l{doing(n), origin(n)};
-      auto same =
-          std::find_if(all.begin(), all.end(), [&](line const& o) { return o.what == l.what && o.where == l.where; });
-      if (same == all.end()) same = all.insert(all.end(), l);
-      double const calls = static_cast<double>(t.calls) / steps_;
-      same->calls += t.calls, same->time += static_cast<double>(t.own) / steps_;
-      // A product with its epilogue has the rate of the product.
-      epilogue_form const joined = epilogue_form_of(m_, n);
-      node const& works = joined.found ? m_.nodes[joined.product] : n;
-      same->product = declared(m_, works).work == work_kind::product;
-      same->flops += calls * static_cast<double>(flops_of(m_, numbers_, works));
-      same->bytes += calls * bytes_of_node(n);
+      spoken_node const name = named(n);
+      std::string const line = line_of(n), type = n.results.count == 0 ? "" : this->type(m_.result(n));
+      std::string const kind = profile_line::without_numbers(name.text());
+      auto same = std::ranges::find_if(all, [&](profile_line const& o) {
+        return o.line == line && profile_line::without_numbers(o.name.text()) == kind;
+      });
+      if (same == all.end()) same = all.insert(all.end(), {name, line, type, {name.scope}});
+      if (same->type != type) same->type.clear();
+      if (std::ranges::find(same->scopes, name.scope) == same->scopes.end()) same->scopes.push_back(name.scope);
+      measure(*same, n, t);
     }
     return all;
   }
-  /// The bytes that a node must at least read and write; for a collective, those that a processor receives.
+  void measure(profile_line& l, node const& n, timeline::total const& t) const {
+    double const calls = static_cast<double>(t.calls) / steps_;
+    epilogue_form const joined = epilogue_form_of(m_, n);  // its rate is that of the product
+    node const& works = joined.found ? m_.nodes[joined.product] : n;
+    double const bytes = bytes_of_node(n);
+    bool const is_first = l.calls == 0;
+    bool const is_f32_product = declared(m_, works).work == work_kind::product &&
+                                works.kind != primitive::grouped_einsum && m_.result_value(works).type == dtype::f32 &&
+                                m_.operand_value(works, 0).type == dtype::f32;
+    l.calls += t.calls, l.time += static_cast<double>(t.own) / steps_;
+    l.is_collective = is_collective(n.kind);
+    l.is_f32_product = is_f32_product && (is_first || l.is_f32_product);
+    l.is_beyond_caches = bytes > 2 * best_.cache && best_.cache > 0 && (is_first || l.is_beyond_caches);
+    if (declared(m_, works).work == work_kind::product)
+      l.flops += calls * static_cast<double>(flops_of(m_, numbers_, works));
+    l.bytes += calls * bytes;
+  }
+  /// The bytes that a node must at least read and write; for a collective, those that a rank receives.
   double bytes_of_node(node const& n) const {
     if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
-    if (n.regions.count != 0 && n.kind != primitive::kernel) return 0;
-    return static_cast<double>(bytes_touched(m_, numbers_, n));
+    bool const is_port = n.kind < primitive::constant;  // its memory is handed on, not copied
+    if (is_port || n.kind == primitive::wait || (n.regions.count != 0 && n.kind != primitive::kernel)) return 0;
+    auto const bytes = [&](value_id v) { return static_cast<double>(numbers_.local_bytes(m_.values[v])); };
+    auto const all = static_cast<double>(bytes_touched(m_, numbers_, n));
+    // Of a table, only the rows that are looked up; of a tensor that is overwritten in part, only that part.
+    if (n.kind == primitive::gather) return all - std::max(0.0, bytes(m_.operand(n, 0)) - bytes(m_.result(n)));
+    if (declared(m_, n).buffer == buffer_use::update)
+      return all - bytes(m_.operand(n, 0)) - bytes(m_.result(n)) + bytes(m_.operand(n, 1));
+    return all;
   }
 
+  /// What the numbers are of, and what `of best` compares with: the greatest rate known, so that no share is above all.
+  std::string heading(double step) {
+    std::string all = "profile: " + milliseconds(step) + " ms a step, mean of " + std::to_string(t_.steps()) +
+                      (t_.steps() == 1 ? " step" : " steps") + " on one rank";
+    if (t_.forgotten() == 1) all += "; the first step is left out, because it warms up";
+    if (t_.forgotten() > 1)
+      all += "; the first " + std::to_string(t_.forgotten()) + " steps are left out: they warm up";
+    if (t_.is_warm_up()) all += "; it is the first one, which also warms up: run more steps";
+    all += "\n";
+    if (!has_best()) return all;
+    all +=
+        "best: " + best_of("flop/s in f32 products", best_.flops, &profile_line::flops, &profile_line::is_f32_product);
+    if (best_.bytes > 0)
+      all +=
+          ", " + best_of("B/s from and to memory", best_.bytes, &profile_line::bytes, &profile_line::is_beyond_caches);
+    if (best_.bytes > 0 && best_.cache > 0)
+      all += ";\n      no share for other products, and where the " +
+             bytes_text(static_cast<std::int64_t>(best_.cache)) + " of the caches may hold the data";
+    return all + "\n";
+  }
+  std::string best_of(char const* unit, double& best, double profile_line::* amount,
+                      bool profile_line::* compares) const {
+    double const measured = best;
+    for (profile_line const& l : lines_)
+      if (l.*compares && l.time > 0) best = std::max(best, l.*amount / (l.time * 1e-9));
+    return rounded(static_cast<std::int64_t>(best)) + unit +
+           (best > measured ? " (in a step; a loop: " + rounded(static_cast<std::int64_t>(measured)) + ")" : "");
+  }
+
+  bool has_best() const { return best_.flops > 0; }
   static std::string milliseconds(double nanoseconds) { return fixed(nanoseconds * 1e-6, 2); }
   static std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
   static std::string fixed(double x, int digits) {
@@ -129,27 +206,31 @@ class profiler : node_words {
     std::snprintf(buffer, sizeof buffer, "%.*f", digits, x);
     return buffer;
   }
-  static std::string rate(line const& l) {
-    double const amount = l.product ? l.flops : l.bytes;
+  /// Of a product its operations, of anything else its bytes in a second. A collective goes on while other nodes run,
+  /// so it has no rate: these are its bytes.
+  static std::string rate(profile_line const& l) {
+    double const amount = l.flops > 0 ? l.flops : l.bytes;
     if (amount == 0 || l.time == 0) return "";
-    return rounded(static_cast<std::int64_t>(amount / (l.time * 1e-9))) + (l.product ? "flop/s" : "B/s");
+    if (l.is_collective) return bytes_text(static_cast<std::int64_t>(amount));
+    return rounded(static_cast<std::int64_t>(amount / (l.time * 1e-9))) + (l.flops > 0 ? "flop/s" : "B/s");
   }
-  std::string share_of_best(line const& l) const {
-    double const best = l.product ? best_.flops : best_.bytes, amount = l.product ? l.flops : l.bytes;
-    if (best == 0 || amount == 0 || l.time == 0) return "";
-    return percent(amount / (l.time * 1e-9) / best);
+  std::string share_of_best(profile_line const& l) const {
+    if (l.is_collective || l.time == 0) return "";
+    double const best = l.flops > 0 ? (l.is_f32_product ? best_.flops : 0) : l.is_beyond_caches ? best_.bytes : 0;
+    return best == 0 ? "" : percent((l.flops > 0 ? l.flops : l.bytes) / (l.time * 1e-9) / best);
   }
 
-  static constexpr std::size_t shown = 40;
+  static constexpr std::size_t shown = 40, columns = 120, narrowest_type = 10;
   binding const& numbers_;
   timeline const& t_;
   rates best_;
   double steps_;
+  std::vector<profile_line> lines_;
 };
 
 }  // namespace detail
 
-/// Mean seconds of a recorded step in which a processor only communicated: it started collectives or waited for them.
+/// Mean seconds of a recorded step in which a rank only communicated: it started collectives or waited for them.
 inline double exposed_communication(module const& graph, timeline const& recorded) {
   std::int64_t sum = 0;
   for (int i = 0; i < graph.node_count; ++i)
@@ -158,16 +239,18 @@ inline double exposed_communication(module const& graph, timeline const& recorde
   return static_cast<double>(sum) * 1e-9 / static_cast<double>(std::max<std::int64_t>(1, recorded.steps()));
 }
 
-/// Where one processor's recorded steps spent their time, the slowest operations first: matrix products with flop/s,
-/// other operations with the bytes that they must read and write, collectives with the bytes received. Each has its
-/// share of the device's peak rate.
+/// Where one rank's recorded steps spent their time, the slowest operations first, in at most 120 columns. A line names
+/// the operation, its scope, and whether it belongs to the forward pass, the backward pass or the optimizer: `gelu of
+/// decoder/mlp, backward`. Layers whose scopes differ only in numbers share a line. Matrix products have their flop/s,
+/// other operations the bytes a second that they must read and write, and collectives the bytes received. The share of
+/// the best rate is there only for what compares with it: f32 products, and operations on more data than caches hold.
 template <class = lazy>
 std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
   return detail::profiler(graph, numbers, recorded, best).text();
 }
 
-/// The same for an executable that records, for the first processor that this process holds: `step.record();` some
-/// steps, then `mt::print(job, "{}", mt::profile(step));`. Measuring the device's peak rates takes a tenth of a second.
+/// The same for an executable that records, for the first rank that this process holds: `step.record();` some steps,
+/// then `mt::print(job, "{}", mt::profile(step));`. Measuring the device's peak rates takes a tenth of a second.
 ///
 /// errors  R16 it does not record
 template <class... Args>

@@ -2,8 +2,8 @@
 // Writes the recorded steps of all ranks on one time axis, in the format of chrome://tracing and Perfetto.
 #pragma once
 
-#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -11,55 +11,88 @@
 
 #include "meshtensor/base/json_text.hpp"
 #include "meshtensor/inspect/profile.hpp"
-#include "meshtensor/job/agree.hpp"
+#include "meshtensor/inspect/trace_of_job.hpp"
+#include "meshtensor/run/executable.hpp"
 
 namespace meshtensor {
 
 namespace detail {
 
-/// Concatenates the numbers of all processes on every process. Collective: each brings the same number of them.
-inline std::vector<double> all_numbers(job_runner& j, std::vector<double> const& mine) {
-  std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
-  on_all_ranks(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
-  return everything;
-}
+/// Writes a trace as events of Chrome's format. A process of the trace is one of the job, counted from 1, and a thread
+/// is a rank, with the number rank + 1.
+class trace_writer {
+ public:
+  trace_writer(module const& m, plan const& p, mesh_shape const& mesh, trace_of_job const& trace)
+      : m_(m), p_(p), mesh_(mesh), trace_(trace), words_(m) {}
 
-/// The spans of all ranks: rank, node, begin and end, in nanoseconds since the ranks met.
-template <class = lazy>
-std::vector<double> spans_of_all(job_runner& j, std::vector<int> const& ranks,
-                                 std::vector<timeline const*> const& held) {
-  agreement greatest(j);
-  greatest(0);  // a barrier: clocks differ between machines, so all times count from here
-  auto const met = static_cast<double>(timeline::now());
-  std::vector<double> mine;
-  for (std::size_t k = 0; k < held.size(); ++k)
-    for (timeline::span const& s : held[k]->spans())
-      for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node), static_cast<double>(s.begin) - met,
-                       static_cast<double>(s.end) - met})
-        mine.push_back(x);
-  mine.resize(static_cast<std::size_t>(greatest(static_cast<double>(mine.size()))), -1);  // rank -1: padding
-  return all_numbers(j, mine);
-}
-
-/// Spans as four numbers each: rank, node, begin, end.
-template <class = lazy>
-std::string text_of_spans(module const& graph, std::vector<double> const& all) {
-  double first = 0;
-  for (std::size_t i = 0; i < all.size(); i += 4)
-    if (all[i] >= 0 && all[i + 2] < first) first = all[i + 2];
-  node_words const words(graph);
-  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
-  char numbers[160];
-  for (std::size_t i = 0; i < all.size(); i += 4) {
-    if (all[i] < 0) continue;
-    node const& n = graph.nodes[static_cast<int>(all[i + 1])];
-    std::snprintf(numbers, sizeof numbers, "\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
-                  static_cast<int>(all[i]), (all[i + 2] - first) * 1e-3, (all[i + 3] - all[i + 2]) * 1e-3);
-    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + json_text(words.doing(n)) +
-            ", \"cat\": " + json_text(text_of(n.kind)) + ", " + numbers +
-            ", \"args\": {\"from\": " + json_text(words.origin(n)) + "}}";
+  std::string text() {
+    for (std::size_t k = 0; k < trace_.processes.size(); ++k) name_process(k);
+    for (trace_bar const& b : trace_.bars) {
+      node const& n = m_.nodes[b.node];
+      std::string const operations = words_.operations_of(n);
+      event("X", b.rank, b.begin,
+            "\"dur\": " + microseconds(b.end - b.begin) + ", \"name\": " + json_text(words_.named(n).text()) +
+                ", \"cat\": " + json_text(text_of(n.kind)) + ", \"args\": {\"from\": " + json_text(words_.origin(n)) +
+                (n.results.count == 0 ? "" : ", \"result\": " + json_text(words_.type(m_.result(n)))) +
+                (operations.empty() ? "" : ", \"operations\": " + json_text(operations)) + "}");
+    }
+    std::size_t number = 0;
+    for (trace_arrow const& a : arrows_of_trace(m_, p_, mesh_, trace_.bars).all()) {
+      std::string const rest = "\"id\": " + std::to_string(++number) +
+                               ", \"cat\": \"waits\", \"name\": " + json_text(text_of(m_.nodes[a.from.node].kind));
+      event("s", a.from.rank, a.from.middle(), rest);
+      event("f", a.to.rank, a.to.middle(), "\"bp\": \"e\", " + rest);  // e: it ends in the bar that is there
+    }
+    return text_ + "\n]}\n";
   }
-  return text + "\n]}\n";
+
+ private:
+  void name_process(std::size_t k) {
+    trace_of_job::process const& p = trace_.processes[k];
+    if (p.ranks.empty()) return;
+    event("M", p.ranks[0], -1,
+          "\"name\": \"process_name\", \"args\": {\"name\": " +
+              json_text(p.host + ", process " + std::to_string(p.number)) + "}");
+    event("M", p.ranks[0], -1,
+          "\"name\": \"process_sort_index\", \"args\": {\"sort_index\": " + std::to_string(p.ranks[0]) + "}");
+    for (int const rank : p.ranks) {
+      if (trace_.in_lockstep && rank != p.ranks[0]) break;
+      event("M", rank, -1, "\"name\": \"thread_name\", \"args\": {\"name\": " + json_text(name_of_rank(rank)) + "}");
+      event("M", rank, -1, "\"name\": \"thread_sort_index\", \"args\": {\"sort_index\": " + std::to_string(rank) + "}");
+    }
+  }
+  /// `rank 3 · data 1, model 1`
+  std::string name_of_rank(int rank) const {
+    if (trace_.in_lockstep) return "ranks 0 to " + std::to_string(mesh_.size() - 1) + " in lockstep";
+    std::string all = "rank " + std::to_string(rank);
+    for (int a = 0; a < mesh_.count; ++a)
+      all += (a == 0 ? " · " : ", ") + mesh_.axes[a].label.text() + " " + std::to_string(mesh_.coordinate(rank, a));
+    return all;
+  }
+  void event(char const* phase, int rank, double nanoseconds, std::string const& rest) {
+    text_ += std::string(is_first_ ? "\n" : ",\n") + "{\"ph\": \"" + phase +
+             "\", \"pid\": " + std::to_string(trace_.process_of(rank) + 1) + ", \"tid\": " + std::to_string(rank + 1) +
+             (nanoseconds < 0 ? "" : ", \"ts\": " + microseconds(nanoseconds)) + ", " + rest + "}";
+    is_first_ = false;
+  }
+  static std::string microseconds(double nanoseconds) {
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, "%.3f", nanoseconds * 1e-3);
+    return buffer;
+  }
+
+  meshtensor::module const& m_;
+  plan const& p_;
+  mesh_shape const& mesh_;
+  trace_of_job const& trace_;
+  node_words words_;
+  std::string text_ = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  bool is_first_ = true;
+};
+
+template <class = lazy>
+std::string text_of_trace(module const& graph, plan const& planned, mesh_shape const& mesh, trace_of_job const& trace) {
+  return trace_writer(graph, planned, mesh, trace).text();
 }
 
 /// Writes a text to the file `path`, on the process that prints for the job alone. Returns whether it was written.
@@ -77,15 +110,15 @@ bool write_once(job_runner& j, std::string const& text, std::string const& path)
 
 #if MESHTENSOR_COMPILED
 extern template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
-extern template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
-                                                       std::vector<timeline const*> const&);
-extern template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
+extern template std::string text_of_trace<lazy>(module const&, plan const&, mesh_shape const&, trace_of_job const&);
 #endif
 
 }  // namespace detail
 
-/// The recorded steps as JSON text, the same on every process; all processes must call this. Each rank has a line, with
-/// a bar for every node and the user's line that it comes from. Time counts from the first bar.
+/// The recorded steps as JSON text, the same on every process; all processes must call this. Each rank has a row with
+/// its host and its coordinates on the mesh, and a bar for every node, with the user's line that it comes from. An
+/// arrow for each collective and message leads from the rank that came last to each rank that waited for it. Time
+/// counts from the first bar.
 ///
 /// errors  R16 nothing was recorded
 template <class... Args>
@@ -93,7 +126,8 @@ std::string trace_events(executable<Args...> const& e) {
   auto const held = e.recorded();
   if (held.empty() || held[0]->steps() == 0)
     throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
-  return detail::text_of_spans(e.graph(), detail::spans_of_all(e.runner(), e.ranks(), held));
+  return detail::text_of_trace(e.graph(), e.planned(), e.processors_mesh(),
+                               detail::trace_of_all(e.runner(), e.ranks(), held));
 }
 
 /// Writes the same to a file, on the process that prints for the job. Returns whether it was written: a failure is a

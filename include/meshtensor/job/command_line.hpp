@@ -38,9 +38,9 @@ inline constexpr common_option common_options[] = {
     {"--explain", "MESHTENSOR_EXPLAIN", "[=WHAT]", "plan",
      "prints the plan of each executable, or its pictures or instructions"},
     {"--picture", "MESHTENSOR_PICTURE", " FILE.svg", nullptr, "draws which rank holds which elements"},
-    {"--profile", "MESHTENSOR_PROFILE", "", "1", "prints where the time of all steps went"},
+    {"--profile", "MESHTENSOR_PROFILE", "", "1", "prints where the time of all steps but the first went"},
     {"--trace", "MESHTENSOR_TRACE", " FILE.json", nullptr,
-     "writes the timeline of all steps, for Perfetto or chrome://tracing"},
+     "writes the timeline of all steps but the first, for Perfetto or chrome://tracing"},
     {"--version", nullptr, "", nullptr, "prints the version of meshtensor"},
     {"--help", nullptr, "", nullptr, "prints this text"},
 };

@@ -90,6 +90,7 @@ struct adafactor_step {
 /// source  Shazeer and Stern, arXiv:1804.04235, algorithms 4 to 6, without momentum; more than two dims as in Chen et
 ///         al., arXiv:1902.04620
 struct adafactor {
+  static constexpr name label = "adafactor";
   number learning_rate = 1e-2;
   number decay = 0.8;  // the weight of the previous means in a parameter's update t is 1 − t^(−decay)
   number clip_threshold = 1;

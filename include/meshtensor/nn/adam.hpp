@@ -77,6 +77,7 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 /// errors  T06 beta_1 or beta_2 is not at least 0 and less than 1, as a literal or as a number that a run sets
 /// source  Kingma and Ba, arXiv:1412.6980
 struct adam {
+  static constexpr name label = "adam";
   number learning_rate = 1e-3;
   number beta_1 = 0.9, beta_2 = 0.999;
   number epsilon = 1e-8;
@@ -99,6 +100,7 @@ struct adam {
 /// state   m and v, like the parameter
 /// source  Loshchilov and Hutter, arXiv:1711.05101
 struct adamw {
+  static constexpr name label = "adamw";
   number learning_rate = 1e-3;
   number beta_1 = 0.9, beta_2 = 0.999;
   number epsilon = 1e-8;

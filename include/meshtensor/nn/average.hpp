@@ -31,7 +31,7 @@ struct moving_average {
     builder& b = copy.recorder();
     meshtensor::module& m = b.m;
     auto const here = copy.enter();
-    meshtensor::detail::composed const at_line(&b, where);
+    meshtensor::detail::composed const at_line(&b, where, "moving_average");
     number const share = detail::own_row(copy, decay);
     int const end = m.node_count;
     bool followed = false;

@@ -47,6 +47,7 @@ struct lars_step {
 /// state   velocity, like the parameter
 /// source  You et al., arXiv:1708.03888, algorithm 1; without biases and gains as in Goyal et al., arXiv:1706.02677
 struct lars {
+  static constexpr name label = "lars";
   number learning_rate = 0.1;
   number decay = 0.9;
   number weight_decay = {};

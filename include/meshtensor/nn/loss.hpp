@@ -126,7 +126,8 @@ template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target,
                                   checked_line<decltype(detail::error_finding<P, T>())> const& where = {}) {
   if constexpr (nothing_found<decltype(detail::error_finding<P, T>())>) {
-    meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
+    meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where,
+                                            "mean_squared_error");
     auto const difference = detail::summable(prediction) - detail::summable(target);
     return mean(difference * difference);
   } else {

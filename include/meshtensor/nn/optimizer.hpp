@@ -2,6 +2,8 @@
 // The common part of optimizers: they replace every parameter by its next value. Every hyperparameter is a number.
 #pragma once
 
+#include <utility>
+
 #include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/nn/schedule.hpp"
 #include "meshtensor/op/gradient.hpp"
@@ -105,7 +107,8 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
   } else if constexpr (can_be_minimized<What, T>()) {
     builder& b = s.recorder();
     auto const here = s.enter();
-    meshtensor::detail::composed const at_line(&b, where);
+    meshtensor::detail::composed const at_line(&b, where, How::label);
+    meshtensor::phase const before = std::exchange(b.phase, meshtensor::phase::update);
     gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
     value_id const factor = clips ? clipping(g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
@@ -115,6 +118,7 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
       s.counted_update(p, step(s, p, clipped), s.path_for(p));
     }
+    b.phase = before;
   }
 }
 

@@ -61,6 +61,7 @@ struct momentum_step {
 /// `weight_decay`, if given, is a part of the gradient: g + weight_decay · p in place of g, after clipping. With
 /// `.decayed = mt::decayed::matrices` biases and gains do not decay.
 struct sgd {
+  static constexpr name label = "sgd";
   number learning_rate = 0.1;
   number clip_norm = {};
   number weight_decay = {};
@@ -83,6 +84,7 @@ struct sgd {
 /// state   velocity, like the parameter
 /// source  Polyak 1964; Sutskever et al., ICML 2013
 struct momentum {
+  static constexpr name label = "momentum";
   number learning_rate = 0.1;
   number decay = 0.9;
   number clip_norm = {};

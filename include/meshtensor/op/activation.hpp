@@ -11,7 +11,7 @@ namespace meshtensor {
 /// source  Hendrycks and Gimpel, arXiv:1606.08415
 template <handle H>
 constexpr H gelu(H const& x, line const& where = {}) {
-  detail::composed const here(x.owner, where);
+  detail::composed const here(x.owner, where, "gelu");
   auto const half = x * 0.5;
   return half + half * erf(x * 0.70710678118654752440);
 }
@@ -19,7 +19,7 @@ constexpr H gelu(H const& x, line const& where = {}) {
 /// The tanh approximation of gelu that GPT-2 uses: x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
 template <handle H>
 constexpr H gelu_tanh(H const& x, line const& where = {}) {
-  detail::composed const here(x.owner, where);
+  detail::composed const here(x.owner, where, "gelu_tanh");
   auto const half = x * 0.5;
   return half + half * tanh(0.79788456080286535588 * (x + 0.044715 * (x * x * x)));
 }
@@ -29,14 +29,14 @@ constexpr H gelu_tanh(H const& x, line const& where = {}) {
 /// source  Ramachandran et al., arXiv:1710.05941
 template <handle H>
 constexpr H silu(H const& x, line const& where = {}) {
-  detail::composed const here(x.owner, where);
+  detail::composed const here(x.owner, where, "silu");
   return x * sigmoid(x);
 }
 
 /// x / (1 + |x|), between −1 and 1; nan at ±∞, as in PyTorch and JAX.
 template <handle H>
 constexpr H softsign(H const& x, line const& where = {}) {
-  detail::composed const here(x.owner, where);
+  detail::composed const here(x.owner, where, "softsign");
   return x / (abs(x) + 1);
 }
 

@@ -38,6 +38,8 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
                                 H const&... operands) {
   site_id const site = b.site;
   name_id const called = b.intern(label);
+  id const around = b.called;
+  if (around == 0) b.called = static_cast<id>(called + 1);
   b.begin_frame(region_kind::composite, called, no_id, true);
   std::tuple const inner{H(&b, b.add_carry(operands.id))...};
   auto const made = std::apply([&](auto const&... h) { return body(h...); }, inner);
@@ -85,7 +87,7 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
     used_from_outside(b, label, g, "the gradient of ");
     owned.add(g.region);
   }
-  b.site = site;
+  b.site = site, b.called = around;
   id_list<> all{};
   (all.add(operands.id), ...);
   all.add_all(f.invariants);

@@ -327,7 +327,7 @@ constexpr auto record_sum_pool(Line const& where, X const& x, W const&... window
 }
 template <handle X, class Line, class... W>
 constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W const&... windows) {
-  composed const here(owner_of(x), where);
+  composed const here(owner_of(x), where, "mean_pool");
   auto const make = [&](builder& b, pool_attributes const& a) {
     value_id const sum = pool(b, pool_step::sum, {x.id}, a);
     if (what == mean_over::window)

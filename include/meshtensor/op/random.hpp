@@ -119,7 +119,7 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
 template <scope S, number_like P, dim_type... D>
 constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, P const& probability, to_dims<D...> result,
                                                  line const& where = {}) {
-  detail::composed const here(&s.recorder(), where);
+  detail::composed const here(&s.recorder(), where, "bernoulli");
   return uniform(s, f32, result) < probability;
 }
 

@@ -70,7 +70,7 @@ template <handle X, dim_type From, dim_type To>
 constexpr auto resize(X const& x, From from, To to, interpolation how = interpolation::nearest,
                       checked_line<decltype(detail::resize_finding<X, From, To>())> const& where = {}) {
   using result = typename detail::dims_after<typename X::dim_list, window_of_size<From, To>>::type;
-  detail::composed const here(detail::owner_of(x), where);
+  detail::composed const here(detail::owner_of(x), where, "resize");
   here.b.expect(how == interpolation::nearest || of_float<X>,
                 "T04 resize: only floats lie between elements: cast the tensor, or take mt::interpolation::nearest");
   if constexpr (nothing_found<decltype(detail::resize_finding<X, From, To>())>)

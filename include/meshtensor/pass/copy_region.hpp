@@ -100,7 +100,7 @@ class region_copy {
       replace(m_.result(n, k), b_.add_result(made, v.type, v.dims));
     }
     node& again = m_.nodes[made];
-    again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
+    again.path = n.path, again.site = n.site, again.ordinal = n.ordinal, again.called = n.called;
     for (int k = 0; k < n.regions.count; ++k) {
       region const was = m_.regions[m_.region_of(n, k)];
       region_id const r = region_of(m_.region_of(n, k));

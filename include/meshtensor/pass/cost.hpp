@@ -14,10 +14,11 @@
 
 namespace meshtensor {
 
-/// A device's peak rates per second: floating-point operations of a large f32 matmul, and bytes read and written. 0:
-/// not known.
+/// A device's peak rates per second: floating-point operations of a large f32 matmul, and bytes read from and written
+/// to memory beyond the caches. 0: not known.
 struct rates {
   double flops = 0, bytes = 0;
+  double cache = 0;  // bytes of the largest cache
 };
 
 /// How often the nodes of each region run in one step: a loop multiplies by its trip count, one that may end early by

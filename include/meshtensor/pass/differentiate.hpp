@@ -42,7 +42,7 @@ struct differentiator : rebuild {
 
   constexpr void derive(node const& n) {
     enter(n);
-    b.copy = 0;
+    b.copy = b.called = 0, b.phase = phase::backward;
     region_id const here = b.region;
     loss = (*this)[from.operand(n, 0)];
     differentiation d(b);
@@ -112,7 +112,7 @@ struct differentiator : rebuild {
           value_id const v = watched_tensor(k);
           if (m.values[v].node == i && d.has_cotangent(v)) watched.add(b, w, d.cotangent(v), loss);
         }
-      b.path = n.path, b.site = n.site;
+      b.path = n.path, b.site = n.site, b.called = n.called;
       if (n.kind == primitive::repeat && n.copy != 0 && d.loop_node != no_id)
         recomputed_loop_backwards(d, static_cast<node_id>(i));
       else if (n.kind == primitive::repeat) loop_backwards(d, static_cast<node_id>(i));

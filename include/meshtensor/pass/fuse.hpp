@@ -92,6 +92,7 @@ struct kernel_writer {
     w.m.regions[region].arguments = b.add_links(arguments);
     w.m.regions[region].results = b.add_links(ids(results, static_cast<std::size_t>(count)));
     b.region = around, b.path = root.path, b.site = root.site, b.copy = root.copy;
+    b.phase = root.phase, b.called = root.called;
     node_id const k = b.add_node(primitive::kernel, 0, operands, kernel_attributes{groups.groups[g].space}.packed());
     for (int i = 0; i < count; ++i) {
       value const& v = from.values[old[i]];

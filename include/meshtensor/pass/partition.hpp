@@ -26,6 +26,7 @@ struct partitioner {
 
   constexpr void step(node const& n) {
     p.b.region = n.region, p.b.path = n.path, p.b.site = n.site, p.b.copy = n.copy;
+    p.b.phase = n.phase, p.b.called = n.called;
     if (is_part_of_state(n)) return refuse_rows(n);
     switch (n.kind) {
       case primitive::input: p.give(p.make(n, {}), p.from.result(n), p.implied(p.from.result(n), n)); break;

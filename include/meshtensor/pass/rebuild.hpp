@@ -52,6 +52,7 @@ struct rebuild {
   /// Nodes made next belong where `n` stood.
   constexpr void enter(node const& n) {
     b.region = region_of(n.region), b.path = n.path, b.site = n.site, b.copy = n.copy;
+    b.phase = n.phase, b.called = n.called;
   }
 
   /// Users of an old value use a new one from now on.

@@ -70,6 +70,7 @@ struct saving : rebuild {
   }
   constexpr value_id copied_to(node_id later, node const& n, value const& result, ids operands) {
     b.region = region_of(from.region_of(from.nodes[later], 0)), b.copy = n.copy;
+    b.phase = from.nodes[later].phase;
     return b.add_again(n, result, operands);
   }
 

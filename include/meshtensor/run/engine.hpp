@@ -27,7 +27,7 @@ class engine {
   /// Whether a failed step has left messages that may still write to memory.
   bool is_under_way() const { return exchange_->is_under_way(); }
   /// Starts to record the time of each node, or stops.
-  void record(bool on) { recorder_.record(on, m_.node_count); }
+  void record(bool on, int warm_up = 0) { recorder_.record(on, m_.node_count, warm_up); }
   timeline const* recorded() const { return recorder_.recorded(); }
   /// Called after a node has run, while its results are still there; or before it, while its operands are. Nodes
   /// without an instruction, whose results are their operands, are not seen.

@@ -27,7 +27,7 @@ class step_under_tools {
   virtual plan const& planned() const = 0;
   virtual mesh_shape const& mesh() const = 0;
   virtual job_runner& runner() const = 0;
-  virtual void record() = 0;
+  virtual void record() = 0;  // without the first step, which warms up
   virtual std::vector<timeline const*> recorded() const = 0;
   virtual rates best_rates() = 0;
 };
@@ -84,7 +84,7 @@ class tools_at final : public step_under_tools {
   plan const& planned() const override { return p_.planned(); }
   mesh_shape const& mesh() const override { return mesh_; }
   job_runner& runner() const override { return j_; }
-  void record() override { s_.record(true); }
+  void record() override { s_.record(true, 1); }
   std::vector<timeline const*> recorded() const override { return s_.recorded(); }
   rates best_rates() override { return s_.best_rates(); }
 

@@ -214,6 +214,19 @@ class executable_of {
   }
   /// The same by a name known only at run time. All processes must call this where they hold parts of the output.
   block whole(std::string_view label) const { return session_->gathered(label); }
+  /// The outputs of the last step that have no dims, such as losses and rates, by name, as f64. Each process has them.
+  std::vector<std::pair<std::string, double>> scalars() const {
+    std::vector<std::pair<std::string, double>> all;
+    for (int i = 0; i < graph().node_count; ++i) {
+      node const& n = graph().nodes[i];
+      if (n.kind != primitive::output || graph().operand_value(n, 0).dims.count != 0) continue;
+      if (output_attributes::of(n).with_path) continue;  // a watched tensor
+      std::string const label = graph().names[name_of(n)].text();
+      view const v = session_->local(label);
+      all.emplace_back(label, with_element(v.type, [&]<class E>() { return static_cast<double>(*v.as<E>()); }));
+    }
+    return all;
+  }
   /// The sorted names of the tensors that the program watches, each with its path: `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
   /// A watched tensor of the last step, whole, on every process: as f64 whatever its dtype, or with elements of its own

@@ -81,8 +81,9 @@ class session {
     return settings_;
   }
 
-  /// Starts or restarts the recording of each node's time, or stops it and forgets.
-  void record(bool on);
+  /// Starts or restarts the recording of each node's time, or stops it and forgets. The first `warm_up` steps are left
+  /// out once another one has begun.
+  void record(bool on, int warm_up = 0);
   /// The timeline of each processor held here, in lockstep one for all; none before `record`.
   std::vector<timeline const*> recorded() const;
   /// Calls `seen` after each node and `before` ahead of it, for each engine held here; in lockstep one engine has all

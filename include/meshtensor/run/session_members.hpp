@@ -81,8 +81,8 @@ blocks session<Device>::fed() const {
 }
 
 template <class Device>
-void session<Device>::record(bool on) {
-  for (auto& e : engines_) e->record(on);
+void session<Device>::record(bool on, int warm_up) {
+  for (auto& e : engines_) e->record(on, warm_up);
 }
 
 template <class Device>

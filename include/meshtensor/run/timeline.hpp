@@ -2,6 +2,7 @@
 // Records when a processor ran each node of its steps. Nothing is recorded unless somebody asks for it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,8 @@ class timeline {
     std::int64_t calls = 0, own = 0;
   };
 
-  explicit timeline(int nodes) : totals_(static_cast<std::size_t>(nodes)) {}
+  /// The first `warm_up` steps are forgotten when another one begins.
+  explicit timeline(int nodes, int warm_up = 0) : totals_(static_cast<std::size_t>(nodes)), warm_up_(warm_up) {}
 
   void enter(std::int64_t begin) { open_.push_back({begin, 0}); }
   void leave(node_id which, std::int64_t end) {
@@ -35,7 +37,10 @@ class timeline {
     if (spans_.size() < most_spans) spans_.push_back({which, begin, end});
     else ++left_out_;
   }
-  void begin_step(std::int64_t begin) { open_.clear(), began_ = begin; }  // a failed step has left nodes open
+  void begin_step(std::int64_t begin) {
+    if (forgotten_ == 0 && warm_up_ != 0 && steps_ == warm_up_) forget();
+    open_.clear(), began_ = begin;  // a failed step has left nodes open
+  }
   void end_step(std::int64_t end) { ++steps_, step_time_ += end - began_; }
 
   std::int64_t steps() const { return steps_; }
@@ -44,6 +49,9 @@ class timeline {
   /// In the order in which they ended. A long recording keeps the first `most_spans`; totals count all.
   std::vector<span> const& spans() const { return spans_; }
   std::int64_t left_out() const { return left_out_; }
+  /// How many steps were forgotten, and whether those that are there are to be forgotten yet.
+  std::int64_t forgotten() const { return forgotten_; }
+  bool is_warm_up() const { return forgotten_ == 0 && warm_up_ != 0; }
 
   static constexpr std::size_t most_spans = std::size_t{1} << 20;
 
@@ -53,13 +61,20 @@ class timeline {
   }
 
  private:
+  void forget() {
+    forgotten_ = steps_;
+    std::ranges::fill(totals_, total{});
+    spans_.clear();
+    steps_ = step_time_ = left_out_ = 0;
+  }
+
   struct open_node {
     std::int64_t begin, inside;
   };
   std::vector<total> totals_;
   std::vector<span> spans_;
   std::vector<open_node> open_;
-  std::int64_t steps_ = 0, step_time_ = 0, began_ = 0, left_out_ = 0;
+  std::int64_t steps_ = 0, step_time_ = 0, began_ = 0, left_out_ = 0, warm_up_ = 0, forgotten_ = 0;
 };
 
 }  // namespace meshtensor

@@ -21,7 +21,7 @@ class watched_nodes {
   bool are_shown() const { return twins_ != nullptr; }
   timeline const* times() const { return times_.get(); }
 
-  void take_times(bool on) { times_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
+  void take_times(bool on, int warm_up) { times_ = on ? std::make_unique<timeline>(m_.node_count, warm_up) : nullptr; }
   void observe(observer seen, observer before, Machine& d, std::span<rank_context const> ranks) {
     seen_ = std::move(seen), before_ = std::move(before);
     twins_.reset();

@@ -73,7 +73,7 @@ class engine<Device> {
   }
 
   bool is_under_way() const { return false; }
-  void record(bool on) { require_no_tool(on, "profiles and timelines"); }
+  void record(bool on, int = 0) { require_no_tool(on, "profiles and timelines"); }
   timeline const* recorded() const { return nullptr; }
   using observer = std::function<void(node const&, std::span<rank_context const>)>;
   void observe(observer const& seen, observer const& before = {}) {

@@ -8,10 +8,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "meshtensor/base/quantity.hpp"
 #include "meshtensor/job/job.hpp"
+#include "meshtensor/train/progress_unit.hpp"
 
 namespace meshtensor {
 
@@ -27,37 +31,58 @@ inline std::string clock_text(double seconds) {
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-/// The progress of a training.
+/// The progress of a training. What is left open, the line fills in by its unit and its clock.
 struct progress_facts {
   std::int64_t step = 0, steps = 0;  // done; in all, 0: unknown
-  double loss = 0, per_second = 0;
-  double seconds_left = 0;
-  std::string_view units = "tokens";  // of what so many are learnt from in a second
-  double waiting = -1;                // the share of the time that steps have waited for data; negative: not said
+  double loss = 0;
+  double per_second = -1;    // so many units a second; negative: not known
+  double seconds_left = -1;  // negative: not known
+  std::string_view units{};  // what is counted, such as images; empty: not said
+  double waiting = -1;       // the share of the time that steps have waited for data; negative: not said
 };
+
+/// A rate with few digits: `0.25`, `4437`, `44.4 k`, `1.23 M`.
+inline std::string rate_text(double per_second) {
+  if (!(per_second < 1e18)) return "?";
+  if (per_second < 9.995) return fmt::format("{:.2f}", per_second);
+  return per_second < 9999.5 ? fmt::format("{:.0f}", per_second)
+                             : detail::rounded(static_cast<std::int64_t>(per_second));
+}
+
 /// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`, with `  2 % waiting for data` before the time if it is
-/// known.
+/// known. What is not known is left out.
 inline std::string text_of(progress_facts const& f) {
   std::string const of = f.steps == 0 ? "" : fmt::format("/{}", f.steps);
-  std::string const waits = f.waiting < 0 ? "" : fmt::format("  {:.0f} % waiting for data", 100 * f.waiting);
-  return fmt::format("step {}{}  loss {:.4f}  {:.0f} {}/s{}  {} left", f.step, of, f.loss, f.per_second, f.units, waits,
-                     clock_text(f.seconds_left));
+  std::string all = fmt::format("step {}{}  loss {:.4f}", f.step, of, f.loss);
+  if (f.per_second >= 0)
+    all += "  " + rate_text(f.per_second) + (f.units.empty() ? "" : " ") + std::string(f.units) + "/s";
+  if (f.waiting >= 0) all += fmt::format("  {:.0f} % waiting for data", 100 * f.waiting);
+  if (f.seconds_left >= 0) all += "  " + clock_text(f.seconds_left) + " left";
+  return all;
 }
 
 /// Shows progress on standard error, from one process of a job, as often as a reader can follow. `line.show({…})` after
-/// each step costs next to nothing.
+/// each step costs next to nothing. A terminal has one line, which is rewritten. Elsewhere there are plain lines.
 class progress_line {
  public:
-  explicit progress_line(job const& job)
-      : progress_line(job.is_root() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
+  /// With a unit, the line counts by itself how many of them a second are learnt from, and the time that is left:
+  ///
+  ///     mt::progress_line line(job, mt::unit_of(step));     // or {"frames", 32}: 32 frames a step
+  ///     line.show({.step = 120, .steps = 2940, .loss = loss});
+  explicit progress_line(job const& job, progress_unit unit = {})
+      : progress_line(job.is_root() ? stderr : nullptr, is_terminal(), std::move(unit)) {}
   /// Writes to another file, or nowhere. `rewrites`: each line overwrites the last one.
-  progress_line(std::FILE* to, bool rewrites) : to_(to), rewrites_(rewrites) {}
+  progress_line(std::FILE* to, bool rewrites, progress_unit unit = {})
+      : to_(to), rewrites_(rewrites), unit_(std::move(unit)) {}
   progress_line(progress_line const&) = delete;
   ~progress_line() { clear(); }
 
-  void show(progress_facts const& facts, double now = seconds_now()) {
-    if (to_ == nullptr || now < next_) return;
+  void show(progress_facts facts, double now = seconds_now()) {
+    if (to_ == nullptr) return;
+    if (first_step_ < 0) first_step_ = facts.step, first_ = now;
+    if (now < next_) return;
     next_ = now + (rewrites_ ? 0.2 : 10);
+    complete(facts, now);
     std::string const line = text_of(facts);
     std::fputs((rewrites_ ? "\r" + line + "\x1b[K" : line + "\n").c_str(), to_);
     std::fflush(to_);
@@ -70,9 +95,26 @@ class progress_line {
   }
 
  private:
+  /// Whether lines can be rewritten there.
+  static bool is_terminal() {
+    char const* const kind = std::getenv("TERM");
+    return isatty(STDERR_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+  }
+  /// From the first step that was shown on: the one before may have prepared kernels, or belong to an earlier run.
+  void complete(progress_facts& f, double now) const {
+    auto const done = static_cast<double>(f.step - first_step_);
+    if (f.units.empty()) f.units = unit_.name;
+    if (done <= 0 || now <= first_) return;
+    if (f.per_second < 0 && unit_.per_step > 0) f.per_second = done * unit_.per_step / (now - first_);
+    if (f.seconds_left < 0 && f.steps > 0)
+      f.seconds_left = static_cast<double>(f.steps - f.step) * (now - first_) / done;
+  }
+
   std::FILE* to_;
   bool rewrites_, shown_ = false;
-  double next_ = 0;
+  progress_unit unit_;
+  std::int64_t first_step_ = -1;
+  double next_ = 0, first_ = 0;
 };
 
 }  // namespace meshtensor

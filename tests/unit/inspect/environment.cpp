@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
+#include "support/trace_reader.hpp"
 
 namespace mt = meshtensor;
 using meshtensor_test::content;
@@ -60,10 +62,10 @@ told told_by(F const& f) {
   all.text = content(folder / "told");
   return all;
 }
-void run_a_step(mt::job const& job) {
+void run_a_step(mt::job const& job, int steps = 1) {
   mt::store none(job);
   step_of_test step(none);
-  step(mt::feed<"x">(std::vector<float>(8, 1)));
+  for (int i = 0; i < steps; ++i) step(mt::feed<"x">(std::vector<float>(8, 1)));
 }
 std::string sentence(auto const& f) {
   try {
@@ -121,13 +123,17 @@ TEST_CASE("a profile and a timeline are there when the executable has gone") {
     auto const job = make();
     own_folder const folder;
     variable const profile("MESHTENSOR_PROFILE", "1"), trace("MESHTENSOR_TRACE", folder / "steps.json");
-    told const all = told_by([&] { run_a_step(job); });
+    told const all = told_by([&] { run_a_step(job, 3); });
     CHECK(all.warnings.empty());
     CHECK(all.text.starts_with("profile: "));
-    CHECK(all.text.find("mean of 1 steps") != std::string::npos);
+    CHECK(all.text.find(" ms a step, mean of 2 steps on one rank; the first step is left out, because it warms up\n") !=
+          std::string::npos);
     std::string file = content(folder / "steps.json");
     if (file.empty()) file = content(folder / "steps-2.json");
-    CHECK(file.find("multiply f32[batch") != std::string::npos);
+    auto const read = meshtensor_test::checked(file);
+    REQUIRE(!read.bars.empty());
+    for (auto const& [rank, bars] : read.bars)
+      CHECK(std::ranges::count(bars, "multiply", &meshtensor_test::trace_event::name) == 2);
   }
 }
 
@@ -142,7 +148,11 @@ TEST_CASE("an executable that has not run, moves or is left by an exception") {
           step(mt::feed<"x">(std::vector<float>(8, 1)));
           step_of_test moved(std::move(step));
           moved(mt::feed<"x">(std::vector<float>(8, 1)));
-        }).text.find("mean of 2 steps") != std::string::npos);
+        }).text.find("mean of 1 step on one rank; the first step is left out") != std::string::npos);
+  CHECK(told_by([&] {
+          run_a_step(job);
+        }).text.find("mean of 1 step on one rank; it is the first one, which also warms up: run more steps\n") !=
+        std::string::npos);
   CHECK(told_by([&] {
           try {
             step_of_test step(none);

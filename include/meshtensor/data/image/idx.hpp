@@ -72,6 +72,8 @@ class idx_images : public image_set {
   std::vector<std::string> const& classes() const override { return classes_; }
   std::int32_t label(std::int64_t number) const override { return labels_.bytes[static_cast<std::size_t>(number)]; }
   std::string name(std::int64_t number) const override { return file_ + ": " + std::to_string(number); }
+  std::string key(std::int64_t number) const override { return std::to_string(number); }
+  int channels() const override { return 1; }
   void read(std::int64_t number, image& to) const override {
     to.resize(images_.extents[1], images_.extents[2]);
     std::uint8_t const* grey = images_.bytes.data() + number * to.height * to.width;

@@ -13,6 +13,7 @@
 #include "meshtensor/base/parts.hpp"
 #include "meshtensor/base/philox.hpp"
 #include "meshtensor/data/image/crops.hpp"
+#include "meshtensor/data/image/image_channels.hpp"
 #include "meshtensor/data/image/image_set.hpp"
 #include "meshtensor/data/image/resample.hpp"
 #include "meshtensor/data/permutation.hpp"
@@ -28,7 +29,7 @@ struct image_part {
 
 /// A batch, or a rank's part of one, row-major.
 struct image_batch {
-  std::vector<float> pixels;         // [rows, height, width, 3]
+  std::vector<float> pixels;         // [rows, height, width, channels]
   std::vector<std::int32_t> labels;  // [rows]
   std::vector<float> counts;         // [rows]: 1; 0 in a row without an image, whose pixels and label are 0
   std::vector<std::int64_t> images;  // [rows]: the number in the set, or −1
@@ -52,7 +53,10 @@ struct image_options {
   /// Of the middle: what the shorter side of the image is resized to; 0: 8/7 of the longer side of the crop, 256 for
   /// 224.
   std::int64_t shorter = 0;
-  /// A pixel is (byte / 255 − mean) / deviation. These are ImageNet's.
+  /// 3: colours, of which grey images have equal ones. 1: grey, which colours become by the usual weights. 0: as all
+  /// images of the set are.
+  int channels = 0;
+  /// A pixel is (byte / 255 − mean) / deviation. These are ImageNet's. Grey has the means of the three.
   std::array<float, 3> mean{0.485f, 0.456f, 0.406f}, deviation{0.229f, 0.224f, 0.225f};
   /// Whether a damaged image is left out, its row without an image, and named in the batch; otherwise R60 is thrown.
   bool skip_damaged = false;
@@ -63,8 +67,12 @@ struct image_options {
 /// Several threads may read at once.
 class image_batches {
  public:
-  /// errors  R65 a batch has no rows, images no pixels, or the options do not fit each other
+  /// errors  R65 a batch has no rows, images no pixels, or the options do not fit each other; R66 no channels are asked
+  /// for, and some images are grey and some have colours
   image_batches(image_set const& set, image_options const& o) : set_(set), o_(o) {
+    if (o.channels != 0 && o.channels != 1 && o.channels != 3)
+      throw error("R65", {"images have no ", o.channels,
+                          " channels: ask for 3, for 1, which is grey, or for 0, as all ", "images of the set are"});
     if (o.rows < 1 || o.height < 1 || o.width < 1)
       throw error("R65", {"a batch of ", o.rows, " images of ", o.width, " x ", o.height,
                           " pixels is none: each of these is at least 1"});
@@ -73,11 +81,16 @@ class image_batches {
       throw error("R65", {"images cannot be cropped by these options: sizes are not negative, areas and aspects are ",
                           "positive, and the least is not above the most"});
     if (o_.shorter == 0) o_.shorter = std::max(o.height, o.width) * 8 / 7;
+    if (o_.channels == 0) o_.channels = set.channels();
+    if (o_.channels == 1)
+      for (std::array<float, 3>* const each : {&o_.mean, &o_.deviation})
+        each->fill(((*each)[0] + (*each)[1] + (*each)[2]) / 3);
     for (std::size_t c = 0; c < 3; ++c)
       for (std::size_t v = 0; v < 256; ++v)
-        normalized_[c][v] = (static_cast<float>(v) / 255.0f - o.mean[c]) / o.deviation[c];
+        normalized_[c][v] = (static_cast<float>(v) / 255.0f - o_.mean[c]) / o_.deviation[c];
   }
 
+  /// With the channels that the batches have, 1 or 3.
   image_options const& options() const { return o_; }
   /// Images, which are places of an epoch.
   std::int64_t size() const { return set_.size(); }
@@ -91,14 +104,15 @@ class image_batches {
     interval const rows = share(o_.rows, mine.rows, place);
     interval const height = share(o_.height, mine.height, place), width = share(o_.width, mine.width, place);
     auto const count = static_cast<std::size_t>(rows.count);
-    to.pixels.resize(count * static_cast<std::size_t>(height.count * width.count * 3));
+    std::int64_t const of_image = height.count * width.count * o_.channels;
+    to.pixels.resize(count * static_cast<std::size_t>(of_image));
     to.labels.assign(count, 0), to.counts.assign(count, 0), to.images.assign(count, -1), to.skipped.clear();
     memory m;
     for (std::size_t row = 0; row < count; ++row) {
-      float* const pixels = to.pixels.data() + static_cast<std::int64_t>(row) * height.count * width.count * 3;
+      float* const pixels = to.pixels.data() + static_cast<std::int64_t>(row) * of_image;
       std::optional<source> const from = source_of(place + rows.begin + static_cast<std::int64_t>(row));
       if (!from || !read_image(from->number, m.whole, to)) {
-        std::fill_n(pixels, height.count * width.count * 3, 0.0f);
+        std::fill_n(pixels, of_image, 0.0f);
         continue;
       }
       to.labels[row] = set_.label(from->number), to.counts[row] = 1, to.images[row] = from->number;
@@ -132,6 +146,7 @@ class image_batches {
   bool read_image(std::int64_t number, image& whole, image_batch& to) const {
     try {
       set_.read(number, whole);
+      if (o_.channels == 1) make_grey(whole);  // before it is resized, as in Pillow
       return true;
     } catch (error const& e) {
       if (!o_.skip_damaged || e.code() != "R60") throw;
@@ -164,16 +179,18 @@ class image_batches {
     image_box const inside{top, first, std::clamp<std::int64_t>(wanted.top + wanted.height, top, v.height) - top,
                            std::clamp<std::int64_t>(wanted.left + wanted.width, first, v.width) - first};
     if (inside != wanted)
-      for (std::int64_t i = 0; i < rows.count * columns.count * 3; ++i)
-        pixels[i] = normalized_[static_cast<std::size_t>(i % 3)][0];
+      for (std::int64_t i = 0; i < rows.count * columns.count * o_.channels; ++i)
+        pixels[i] = normalized_[static_cast<std::size_t>(i % o_.channels)][0];
     resample(m.whole, v.from, v.height, v.width, inside, m.seen, m.rows);
-    std::int64_t const step = mirrored ? -3 : 3, begin = inside.left - wanted.left;
+    std::int64_t const step = mirrored ? -o_.channels : o_.channels, begin = inside.left - wanted.left;
+    auto const channels = static_cast<std::size_t>(o_.channels);
     for (std::int64_t y = 0; y < inside.height; ++y) {
       std::uint8_t const* byte = m.seen.row(y);
       float* to =
-          pixels + ((inside.top - wanted.top + y) * columns.count + (mirrored ? columns.count - 1 - begin : begin)) * 3;
+          pixels + ((inside.top - wanted.top + y) * columns.count + (mirrored ? columns.count - 1 - begin : begin)) *
+                       o_.channels;
       for (std::int64_t x = 0; x < inside.width; ++x, byte += 3, to += step)
-        for (std::size_t c = 0; c < 3; ++c) to[c] = normalized_[c][byte[c]];
+        for (std::size_t c = 0; c < channels; ++c) to[c] = normalized_[c][byte[c]];
     }
   }
 

@@ -17,6 +17,7 @@
 
 #include "meshtensor/data/image/archive_classes.hpp"
 #include "meshtensor/data/image/decode_image.hpp"
+#include "meshtensor/data/image/image_channels.hpp"
 #include "meshtensor/data/image/image_set.hpp"
 #include "meshtensor/data/image/tar_index.hpp"
 
@@ -59,18 +60,39 @@ class image_folder : public image_set {
     return p.archive < 0 ? (path_ / in_class).string()
                          : archives_[static_cast<std::size_t>(p.archive)].path() + ": " + in_class;
   }
-  void read(std::int64_t number, image& to) const override {
-    place const& p = place_of(number);
-    std::string const called = name(number);
-    if (p.archive >= 0) {
-      decode_image(read_part(archives_[static_cast<std::size_t>(p.archive)], p.at, p.bytes), called, to);
-    } else {
-      io::file const f(called);
-      decode_image(read_part(f, 0, f.size()), called, to);
-    }
+  std::string key(std::int64_t number) const override {
+    return classes_[static_cast<std::size_t>(place_of(number).label)] + "/" + std::string(file_name(number));
   }
+  /// Looks at the first bytes of each file, so it takes as long as opening all of them. A file that does not tell
+  /// counts as one of colours.
+  int channels() const override {
+    std::int64_t grey = -1, coloured = -1, count = 0;  // examples of both
+    for (std::int64_t i = 0; i < size(); ++i) {
+      bool const is_grey = channels_of(i) == 1;
+      (is_grey ? grey : coloured) = i, count += is_grey;
+    }
+    if (grey >= 0 && coloured >= 0)
+      throw error("R66", {"of the images of '", path_.string(), "', ", count, " are grey, such as '", key(grey),
+                          "', and ", size() - count, " have colours, such as '", key(coloured),
+                          "': ask for image_options{.channels = 3}, or 1 for grey"});
+    return grey >= 0 ? 1 : 3;
+  }
+  void read(std::int64_t number, image& to) const override { decode_image(bytes_of(number), name(number), to); }
 
  private:
+  /// The file of an image, or its first bytes.
+  std::vector<std::uint8_t> bytes_of(std::int64_t number, std::int64_t most = std::int64_t{1} << 62) const {
+    place const& p = place_of(number);
+    if (p.archive >= 0) return read_part(archives_[static_cast<std::size_t>(p.archive)], p.at, std::min(p.bytes, most));
+    io::file const f(name(number));
+    return read_part(f, 0, std::min(f.size(), most));
+  }
+  int channels_of(std::int64_t number) const {
+    constexpr std::int64_t first = 1 << 16;  // longer than what most cameras write before the frame
+    std::optional<int> const told = channels_in_file(bytes_of(number, first));
+    return told ? *told : channels_in_file(bytes_of(number)).value_or(3);
+  }
+
   struct place {
     std::int64_t at, bytes;       // in an archive
     std::int32_t label, archive;  // −1: a file of its own

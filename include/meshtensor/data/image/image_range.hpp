@@ -21,6 +21,8 @@ class image_range : public image_set {
   std::vector<std::string> const& classes() const override { return of_.classes(); }
   std::int32_t label(std::int64_t number) const override { return of_.label(first_ + number); }
   std::string name(std::int64_t number) const override { return of_.name(first_ + number); }
+  std::string key(std::int64_t number) const override { return of_.key(first_ + number); }
+  int channels() const override { return of_.channels(); }
   void read(std::int64_t number, image& to) const override { of_.read(first_ + number, to); }
 
  private:

@@ -21,7 +21,11 @@ class image_set {
   virtual std::int32_t label(std::int64_t number) const = 0;
   /// For a sentence about the image: its file, or its place in one.
   virtual std::string name(std::int64_t number) const = 0;
-  /// Decodes an image. errors R60 it is damaged
+  /// What the image is called within the set, whatever folder the set is in.
+  virtual std::string key(std::int64_t number) const { return name(number); }
+  /// 1 if all images are grey, 3 if all have colours. errors R66 some are grey and some have colours
+  virtual int channels() const { return 3; }
+  /// Decodes an image; a grey one has three equal bytes for each pixel. errors R60 it is damaged
   virtual void read(std::int64_t number, image& to) const = 0;
 };
 

@@ -6,16 +6,20 @@
 
 namespace meshtensor::detail {
 
-/// While it lives, every node carries the line `where`, or that of the layer around it.
+/// While it lives, every node carries the line `where`, or that of the layer around it. If the operation has a name,
+/// reports call these nodes by it, or by that of the operation around it.
 struct composed {
   builder& b;
   bool held;
-  constexpr composed(builder* owner, line const& where) : b(*owner), held(b.site_is_held) {
+  id called;
+  constexpr composed(builder* owner, line const& where, name const& label = {})
+      : b(*owner), held(b.site_is_held), called(b.called) {
+    if (called == 0 && !label.empty()) b.called = static_cast<id>(b.intern(label) + 1);
     if (held) return;
     b.site = b.add_site(where.file, where.number);
     b.site_is_held = true;
   }
-  constexpr ~composed() { b.site_is_held = held; }
+  constexpr ~composed() { b.site_is_held = held, b.called = called; }
   composed(composed const&) = delete;
 };
 

@@ -15,7 +15,7 @@ class step_recorder {
  public:
   using observer = std::function<void(node const&, std::span<rank_context const>)>;
 
-  void record(bool on, int nodes) { record_ = on ? std::make_unique<timeline>(nodes) : nullptr; }
+  void record(bool on, int nodes, int warm_up) { record_ = on ? std::make_unique<timeline>(nodes, warm_up) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
   void observe(observer seen, observer before) { observer_ = std::move(seen), before_ = std::move(before); }
   /// Whether somebody asked for single nodes.

@@ -84,7 +84,7 @@ class engine<Device> {
 
   bool is_under_way() const { return remote_ && remote_->is_under_way(); }
   /// Starts to record the time of each node, or stops: then each is waited for, and nothing is replayed.
-  void record(bool on) { watched_.take_times(on); }
+  void record(bool on, int warm_up = 0) { watched_.take_times(on, warm_up); }
   timeline const* recorded() const { return watched_.times(); }
   using observer = typename watched_nodes<machine>::observer;
   /// As `engine`: then nodes run one by one, and what they read and give is copied to the host for those who look.

@@ -54,8 +54,8 @@ class engine<Device> {
   }
 
   bool is_under_way() const { return exchange_->is_under_way(); }
-  void record(bool on) {
-    recorder_.record(on, m_.node_count);
+  void record(bool on, int warm_up = 0) {
+    recorder_.record(on, m_.node_count, warm_up);
     choose_step();
   }
   timeline const* recorded() const { return recorder_.recorded(); }
