@@ -57,7 +57,8 @@ inline void begin_tools(step_under_tools& step) {
 
 inline void end_tools(step_under_tools& step) {
   job_runner& j = step.runner();
-  std::vector<timeline const*> const held = step.recorded();
+  std::vector<timeline const*> held;
+  step.each_recorded([&](timeline const& t) { held.push_back(&t); });
   if (held.empty() || held[0]->steps() == 0) return;
   if (!wanted_of("MESHTENSOR_PROFILE").empty())
     tell(j, profile(step.graph(), step.planned().numbers, *held[0], step.best_rates()));

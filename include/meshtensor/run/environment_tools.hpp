@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <vector>
 
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -28,7 +28,7 @@ class step_under_tools {
   virtual mesh_shape const& mesh() const = 0;
   virtual job_runner& runner() const = 0;
   virtual void record() = 0;  // without the first step, which warms up
-  virtual std::vector<timeline const*> recorded() const = 0;
+  virtual void each_recorded(function_ref<void(timeline const&)> take) const = 0;
   virtual rates best_rates() = 0;
 };
 
@@ -85,7 +85,7 @@ class tools_at final : public step_under_tools {
   mesh_shape const& mesh() const override { return mesh_; }
   job_runner& runner() const override { return j_; }
   void record() override { s_.record(true, 1); }
-  std::vector<timeline const*> recorded() const override { return s_.recorded(); }
+  void each_recorded(function_ref<void(timeline const&)> take) const override { s_.each_recorded(take); }
   rates best_rates() override { return s_.best_rates(); }
 
  private:

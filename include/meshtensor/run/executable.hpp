@@ -144,8 +144,7 @@ class executable_of {
     }
     (take(given), ...);
     if (detail::tool_in_environment() != nullptr)
-      tools_ = std::make_unique<detail::tools_at<session<running_device>, bound>>(*session_, *program_, mesh_,
-                                                                                  values.runner());
+      tools_.reset(new detail::tools_at<session<running_device>, bound>(*session_, *program_, mesh_, values.runner()));
   }
 
   /// Runs one step; feeds and numbers in any order. An input or number that is not given keeps its last value.
@@ -253,7 +252,11 @@ class executable_of {
   /// of the clock for each node. `record(false)` stops and forgets.
   void record(bool on = true) { session_->record(on); }
   /// The timeline of each processor that this process holds; none before `record`.
-  std::vector<timeline const*> recorded() const { return session_->recorded(); }
+  std::vector<timeline const*> recorded() const {
+    std::vector<timeline const*> all;
+    session_->each_recorded([&](timeline const& t) { all.push_back(&t); });
+    return all;
+  }
   /// Checks every floating value from the next step on, as it is made: inputs and parameters, and each operation's
   /// results on each processor. The first infinite or NaN element ends the step on all processes with an error that
   /// names the operation and its line. Values of the store may then be those of this step or of the one before: load a

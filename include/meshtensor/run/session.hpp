@@ -85,7 +85,8 @@ class session {
   /// out once another one has begun.
   void record(bool on, int warm_up = 0);
   /// The timeline of each processor held here, in lockstep one for all; none before `record`.
-  std::vector<timeline const*> recorded() const;
+  /// Calls `take` with the recorded times of each of this process's ranks.
+  void each_recorded(function_ref<void(timeline const&)> take) const;
   /// Calls `seen` after each node and `before` ahead of it, for each engine held here; in lockstep one engine has all
   /// processors.
   void observe(typename engine<Device>::observer const& seen, typename engine<Device>::observer const& before = {});

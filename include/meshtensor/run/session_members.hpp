@@ -86,11 +86,9 @@ void session<Device>::record(bool on, int warm_up) {
 }
 
 template <class Device>
-std::vector<timeline const*> session<Device>::recorded() const {
-  std::vector<timeline const*> all;
+void session<Device>::each_recorded(function_ref<void(timeline const&)> take) const {
   for (auto const& e : engines_)
-    if (e->recorded() != nullptr) all.push_back(e->recorded());
-  return all;
+    if (e->recorded() != nullptr) take(*e->recorded());
 }
 
 template <class Device>
