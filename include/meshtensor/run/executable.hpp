@@ -148,9 +148,10 @@ class executable_of {
                                                                                   values.runner());
   }
 
-  /// Runs one step; feeds and numbers in any order. An input or number that is not given keeps its last value.
+  /// Runs one step; feeds, numbers and fetches in any order. An input or number that is not given keeps its last value.
+  /// A fetch is for this step alone.
   ///
-  /// errors  R27 the store is in a step, of this executable or another one; nothing has been taken then
+  /// errors  R11 an array has other extents, and no step has run then; R27 the store is in a step, of this executable or another one; nothing has been taken then
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
     session_->step([&] { (take(given), ...); });
@@ -189,8 +190,8 @@ class executable_of {
     using element = element_t<output_value<Label>().type>;
     if (session_->held().size() != 1) return any_array<element>(gather<Label>());
     view const part = session_->local(detail::letters(Label));
-    any_array<element> a(dims_of(part),
-                         std::span<element const>(part.as<element>(), static_cast<std::size_t>(part.size())));
+    any_array<element> a(dims_of(part));
+    detail::copy_dense(part, a.data());
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
   }
@@ -343,6 +344,25 @@ class executable_of {
                           ", but a view ", detail::text_of(f.from.dims()), " was fed"});
     session_->inputs().feed_local(detail::letters(Label), part);
   }
+  template <name Label, class T>
+  void take(fetched_part<Label, T> const& f) {
+    check_fetched<Label, T>();
+    view to = session_->outputs().local_window(detail::letters(Label));
+    if (f.size >= 0 && f.size != to.size())
+      throw error("R11", {"this rank's part of the output '", Label, "' has ", to.size(),
+                          " elements, but there is memory for ", f.size});
+    to.data = f.data;
+    session_->outputs().fetch(detail::letters(Label), to);
+  }
+  template <name Label, class T>
+  void take(fetched_part_view<Label, T> const& f) {
+    check_fetched<Label, T>();
+    view const wanted = session_->outputs().local_window(detail::letters(Label)), to = arranged(f.to, wanted);
+    if (to.count < 0)
+      throw error("R11", {"this rank's part of the output '", Label, "' is ", detail::text_of(dims_of(wanted)),
+                          ", but it is fetched into a view ", detail::text_of(f.to.dims())});
+    session_->outputs().fetch(detail::letters(Label), to);
+  }
   void take(dim_extent const&) {}
   void take(axis_extent const&) {}
   template <name Label>
@@ -353,6 +373,11 @@ class executable_of {
       static_assert(is_valid<detail::number_finding<stages, Label>>);
       session_->set(detail::letters(Label), s.value);
     }
+  }
+  template <name Label, class T>
+  static constexpr void check_fetched() {
+    static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
+    static_assert(is_valid<detail::fetch_finding<stages, entry, Label, dtype_of<T>>>);
   }
   template <name Label, class T, class Dims>
   static constexpr void check_fed() {
