@@ -83,7 +83,7 @@ class executable_of {
   using running_device = std::conditional_t<in_straight_line && is_static && host_device<device>,
                                             device_of_code<device, straight_code<stages, entry>>, device>;
 
-  /// Extents of dims and axes, and numbers, in any order.
+  /// Extents of dims and axes, one by one or as vectors, and numbers, in any order.
   ///
   /// errors  R27 the store is in a step, or makes another executable
   template <class... Given>
@@ -96,6 +96,9 @@ class executable_of {
         using G = std::remove_cvref_t<decltype(g)>;
         if constexpr (std::is_same_v<G, axis_extent>) mesh_.bind(g);
         else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
+        else if constexpr (std::is_same_v<G, std::vector<dim_extent>>) dims.insert(dims.end(), g.begin(), g.end());
+        else if constexpr (std::is_same_v<G, std::vector<axis_extent>>)
+          for (axis_extent const& a : g) mesh_.bind(a);
       };
       (bind(given), ...);
       detail::bind_axes_of_environment(mesh_);
@@ -365,6 +368,8 @@ class executable_of {
   }
   void take(dim_extent const&) {}
   void take(axis_extent const&) {}
+  void take(std::vector<dim_extent> const&) {}
+  void take(std::vector<axis_extent> const&) {}
   template <name Label>
   void take(set_number<Label> const& s) {
     if constexpr (Label == name("seed") && !detail::has_number(stages::traced, Label)) {
