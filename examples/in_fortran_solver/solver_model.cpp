@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that a Fortran solver trains and asks: it learns how much heat flows. The solver calls it by the module that
-// is written from this file's inputs and outputs; docs/large-codes.md has the commands.
+// A network that a Fortran solver trains and asks: it learns how much heat flows. The solver calls it by the module
+// that is written from this file's inputs and outputs; docs/large-codes.md has the commands.
 #include <meshtensor/device/reference.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/guest.hpp>

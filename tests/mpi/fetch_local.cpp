@@ -35,7 +35,9 @@ struct answer {
 };
 
 /// The first of this rank's rows, and their number: the first ranks have one more.
-std::int64_t begin(std::int64_t rank) { return 7 / ranks::count() * rank + std::min<std::int64_t>(rank, 7 % ranks::count()); }
+std::int64_t begin(std::int64_t rank) {
+  return 7 / ranks::count() * rank + std::min<std::int64_t>(rank, 7 % ranks::count());
+}
 std::int64_t first() { return begin(ranks::rank()); }
 std::int64_t count() { return begin(ranks::rank() + 1) - first(); }
 double element(std::int64_t l, std::int64_t r, std::int64_t c) { return static_cast<double>(l * 35 + r * 5 + c) / 2; }
@@ -58,7 +60,8 @@ struct bordered {
     return memory.data() + ((l + 1) * (n + 2) + r + 1) * 7 + c + 1;
   }
   mt::array_view<T> inside() {
-    return mt::in_memory(at(0, 0, 0), mt::apart(columns(5), 1), mt::apart(rows(n), 7), mt::apart(layers(3), 7 * (n + 2)));
+    return mt::in_memory(at(0, 0, 0), mt::apart(columns(5), 1), mt::apart(rows(n), 7),
+                         mt::apart(layers(3), 7 * (n + 2)));
   }
   /// The number of elements that were written.
   std::int64_t changed() const {
@@ -80,7 +83,8 @@ void check_dtype(Step& step, std::vector<double> const& x, Of of) {
   auto const result = step(mt::feed_local<"x">(x), mt::fetch_local<Label>(std::span<T>(to)));
   for (std::int64_t l = 0, i = 0; l < 3; ++l)
     for (std::int64_t r = 0; r < n; ++r)
-      for (std::int64_t c = 0; c < 5; ++c, ++i) REQUIRE(to[static_cast<std::size_t>(i)] == of(element(l, first() + r, c)));
+      for (std::int64_t c = 0; c < 5; ++c, ++i)
+        REQUIRE(to[static_cast<std::size_t>(i)] == of(element(l, first() + r, c)));
   CHECK(result.template get<Label>().gather().size() == 105);
 }
 
@@ -100,7 +104,8 @@ TEST_CASE("a block goes into an array with a border, in another order of dims") 
   for (int t = 0; t < 2; ++t) {
     bordered<double> to{count()};
     std::vector<double> sums(15, -1);
-    auto const result = r.step(mt::feed_local<"x">(x), mt::fetch_local<"same">(to.inside()), mt::fetch_local<"sum">(sums));
+    auto const result =
+        r.step(mt::feed_local<"x">(x), mt::fetch_local<"same">(to.inside()), mt::fetch_local<"sum">(sums));
     for (std::int64_t l = 0; l < 3; ++l)
       for (std::int64_t k = 0; k < count(); ++k)
         for (std::int64_t c = 0; c < 5; ++c) REQUIRE(*to.at(l, k, c) == element(l, first() + k, c) + 1);

@@ -36,11 +36,9 @@ class c_header_writer {
  * null: dense, the last dim varying fastest. Inputs are read when a step runs: keep their memory until then. fetch: the
  * next step writes the output there. get: copies an output of the last step.
  */
-)" + "#ifndef " + guard + "\n#define " + guard + "\n\n" + (all_.with_communicator ? "#include <mpi.h>\n" : "") +
-            R"(#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+)" + "#ifndef " +
+            guard + "\n#define " + guard + "\n\n" + (all_.with_communicator ? "#include <mpi.h>\n" : "") +
+            "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n" + R"(
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -71,7 +69,8 @@ static inline char const* @_error(void) { return @_functions()->error(); }
 )";
     create();
     for (std::size_t i = 0; i < all_.numbers.size(); ++i)
-      function(names_.of("set", word_of(all_.numbers[i])), "double value", "set(guest.id, " + std::to_string(i) + ", value)");
+      function(names_.of("set", word_of(all_.numbers[i])), "double value",
+               "set(guest.id, " + std::to_string(i) + ", value)");
     for (std::size_t p = 0; p < all_.programs.size(); ++p) program(all_.programs[p], std::to_string(p));
     text_ += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     for (auto at = text_.find('@'); at != text_.npos; at = text_.find('@')) text_.replace(at, 1, names_.name());
@@ -91,8 +90,7 @@ static inline char const* @_error(void) { return @_functions()->error(); }
                                        "  if (ready) handle = (int)MPI_Comm_c2f(communicator);\n"
                                      : "  int const handle = 0;\n") +
              "  return @_functions()->create(&guest->id, handle, extents, " + std::to_string(checksum_of(all_)) +
-             ");\n}\n" +
-             "/* Collective, before MPI_Finalize. */\n" +
+             ");\n}\n" + "/* Collective, before MPI_Finalize. */\n" +
              "static inline int @_destroy(@* guest) { return @_functions()->destroy(&guest->id); }\n\n";
   }
   void function(std::string const& name, std::string const& arguments, std::string const& called) {

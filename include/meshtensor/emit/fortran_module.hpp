@@ -12,8 +12,9 @@ namespace meshtensor {
 namespace detail {
 
 inline char const* fortran_type_of(dtype t) {
-  constexpr char const* names[] = {"real(c_double)",     "real(c_float)",      "integer(c_int16_t)", "integer(c_int32_t)",
-                                   "integer(c_int64_t)", "integer(c_int8_t)", "logical(c_bool)"};
+  constexpr char const* names[] = {"real(c_double)",     "real(c_float)",      "integer(c_int16_t)",
+                                   "integer(c_int32_t)", "integer(c_int64_t)", "integer(c_int8_t)",
+                                   "logical(c_bool)"};
   return names[static_cast<int>(t)];
 }
 /// `real(c_double), field(x, y)`: the dims in the order of Fortran.
@@ -40,12 +41,10 @@ class fortran_module_writer {
 ! the output there. get: copies an output of the last step. status: 0; 1, the call was refused and may be made again; 2,
 ! a rank failed and the job is over. @_error() is a sentence about the last failure. Without the argument status, a
 ! failure prints this sentence and stops the program.
-module @
-  use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit
-  implicit none
-  private
 )";
+    text_ +=
+        "module @\n  use, intrinsic :: iso_c_binding\n  use, intrinsic :: iso_fortran_env, only: error_unit\n"
+        "  implicit none\n  private\n";
     std::string body;
     body.swap(text_);
     procedures();
@@ -58,7 +57,17 @@ module @
   }
 
  private:
+  /// The interface of a function of C.
+  static std::string interface_of(std::string const& name, std::string const& arguments,
+                                  std::vector<std::string> const& lines, std::string const& result = "integer(c_int)") {
+    std::string text = "    function " + name + "(" + arguments + ") bind(c) result(code)\n";
+    text += "      import :: c_double, c_int, c_int32_t, c_int64_t, c_ptr\n";
+    for (std::string const& l : lines) text += "      " + l + "\n";
+    return text + "      " + result + " :: code\n    end function\n";
+  }
   static std::string declarations() {
+    std::string const guest = "integer(c_int64_t), value :: guest",
+                      changed = "integer(c_int64_t), intent(inout) :: guest";
     return R"(
   type, bind(c) :: @_t
     private
@@ -70,61 +79,25 @@ module @
   end type
 
   abstract interface
-    function create_function(guest, communicator, extents, checksum) bind(c) result(code)
-      import :: c_int, c_int32_t, c_int64_t
-      integer(c_int64_t), intent(inout) :: guest
-      integer(c_int), value :: communicator
-      integer(c_int64_t), intent(in) :: extents(*)
-      integer(c_int32_t), value :: checksum
-      integer(c_int) :: code
-    end function
-    function destroy_function(guest) bind(c) result(code)
-      import :: c_int, c_int64_t
-      integer(c_int64_t), intent(inout) :: guest
-      integer(c_int) :: code
-    end function
-    function array_function(guest, program, port, at, extents, strides) bind(c) result(code)
-      import :: c_int, c_int64_t, c_ptr
-      integer(c_int64_t), value :: guest
-      integer(c_int), value :: program, port
-      type(c_ptr), value :: at
-      integer(c_int64_t), intent(in) :: extents(*), strides(*)
-      integer(c_int) :: code
-    end function
-    function part_function(guest, program, is_output, port, first, extents) bind(c) result(code)
-      import :: c_int, c_int64_t
-      integer(c_int64_t), value :: guest
-      integer(c_int), value :: program, is_output, port
-      integer(c_int64_t), intent(out) :: first(*), extents(*)
-      integer(c_int) :: code
-    end function
-    function set_function(guest, number, to) bind(c) result(code)
-      import :: c_double, c_int, c_int64_t
-      integer(c_int64_t), value :: guest
-      integer(c_int), value :: number
-      real(c_double), value :: to
-      integer(c_int) :: code
-    end function
-    function step_function(guest, program) bind(c) result(code)
-      import :: c_int, c_int64_t
-      integer(c_int64_t), value :: guest
-      integer(c_int), value :: program
-      integer(c_int) :: code
-    end function
-    function error_function() bind(c) result(sentence)
-      import :: c_ptr
-      type(c_ptr) :: sentence
-    end function
-  end interface
+)" +
+           interface_of("create_function", "guest, communicator, extents, checksum",
+                        {changed, "integer(c_int), value :: communicator",
+                         "integer(c_int64_t), intent(in) :: extents(*)", "integer(c_int32_t), value :: checksum"}) +
+           interface_of("destroy_function", "guest", {changed}) +
+           interface_of("array_function", "guest, program, port, at, extents, strides",
+                        {guest, "integer(c_int), value :: program, port", "type(c_ptr), value :: at",
+                         "integer(c_int64_t), intent(in) :: extents(*), strides(*)"}) +
+           interface_of("part_function", "guest, program, is_output, port, first, extents",
+                        {guest, "integer(c_int), value :: program, is_output, port",
+                         "integer(c_int64_t), intent(inout) :: first(*), extents(*)"}) +
+           interface_of("set_function", "guest, number, to",
+                        {guest, "integer(c_int), value :: number", "real(c_double), value :: to"}) +
+           interface_of("step_function", "guest, program", {guest, "integer(c_int), value :: program"}) +
+           interface_of("error_function", "", {}, "type(c_ptr)") + R"(  end interface
 
   interface
     function @_functions() bind(c, name="@_functions") result(at)
-      import :: c_ptr
-      type(c_ptr) :: at
-    end function
-  end interface
-
-)";
+)" + "      import :: c_ptr\n      type(c_ptr) :: at\n    end function\n  end interface\n\n";
   }
   static std::string helpers() {
     return R"(
@@ -254,8 +227,8 @@ module @
     }
   }
   /// A subroutine that hands on an array, or one number.
-  void array(std::string const& name, char const* member, guest_port const& p, std::size_t of_program, std::size_t index,
-             std::string const& how) {
+  void array(std::string const& name, char const* member, guest_port const& p, std::size_t of_program,
+             std::size_t index, std::string const& how) {
     std::size_t const n = p.dims.size();
     std::string const type = fortran_type_of(p.type), at = "guest%id, " + number(of_program) + ", " + number(index);
     begin(name, {n == 0 ? "value" : "array"});

@@ -110,7 +110,8 @@ class guest_names {
     }
     for (std::string& n : names) {
       if (n.size() > 63)
-        throw error("R36", {"the function ", n, " has ", n.size(), " letters, but Fortran takes 63: choose shorter names"});
+        throw error("R36",
+                    {"the function ", n, " has ", n.size(), " letters, but Fortran takes 63: choose shorter names"});
       for (char& c : n) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
     std::ranges::sort(names);
@@ -135,12 +136,14 @@ class guest_names {
 /// The names of `create`'s arguments: the dims and axes, but none that is a word of C or stands for something else.
 inline std::vector<std::string> extent_arguments(guest_interface const& all) {
   std::vector<std::string> taken{"guest", "communicator", "status", "extents", "code"};
-  for (char const* word : {"auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default",
-                           "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float",
-                           "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "operator",
-                           "or", "and", "not", "private", "protected", "public", "register", "restrict", "return", "short",
-                           "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try",
-                           "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while"})
+  for (char const* word :
+       {"auto",     "bool",      "break",    "case",     "catch",    "char",   "class",    "const",    "continue",
+        "default",  "delete",    "do",       "double",   "else",     "enum",   "explicit", "export",   "extern",
+        "false",    "float",     "for",      "friend",   "goto",     "if",     "inline",   "int",      "long",
+        "mutable",  "namespace", "new",      "operator", "or",       "and",    "not",      "private",  "protected",
+        "public",   "register",  "restrict", "return",   "short",    "signed", "sizeof",   "static",   "struct",
+        "switch",   "template",  "this",     "throw",    "true",     "try",    "typedef",  "typename", "union",
+        "unsigned", "using",     "virtual",  "void",     "volatile", "while"})
     taken.emplace_back(word);
   std::vector<std::string> names;
   for (auto const* labels : {&all.dims, &all.axes})

@@ -154,7 +154,8 @@ class executable_of {
   /// Runs one step; feeds, numbers and fetches in any order. An input or number that is not given keeps its last value.
   /// A fetch is for this step alone.
   ///
-  /// errors  R11 an array has other extents, and no step has run then; R27 the store is in a step, of this executable or another one; nothing has been taken then
+  /// errors  R11 an array has other extents, and no step has run then; R27 the store is in a step, of this executable
+  /// or another one; nothing has been taken then
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
     session_->step([&] { (take(given), ...); });

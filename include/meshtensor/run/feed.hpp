@@ -106,9 +106,9 @@ constexpr auto fetch_local(R&& r) {
   return fetched_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r),
                                                             static_cast<std::int64_t>(std::ranges::size(r))};
 }
-/// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))`: the same with named dims, in any order and with
-/// any strides. The step writes each element once, to its address. The input of such a step may be read from the same
-/// memory; then the output is copied there when the step is over.
+/// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))`: the same with named dims, in any order and
+/// with any strides. The step writes each element once, to its address. The input of such a step may be read from the
+/// same memory. Then the output is copied there when the step is over.
 template <name Label, writable_element T>
 constexpr fetched_part_view<Label, T> fetch_local(array_view<T> const& v) {
   return {v};

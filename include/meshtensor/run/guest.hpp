@@ -59,8 +59,8 @@ inline std::int64_t next_guest() {
 ///     extern "C" mt::guest_functions const* solver_model_functions() { return model::functions(); }
 ///
 /// Every guest has a job of its own: on the communicator that `create` is given, or of threads if the program is built
-/// without MPI. Extents that the programs leave open are arguments of `create`, and so are open axes. Programs that name
-/// the same dim have the same extent of it. Calls on one guest come one at a time.
+/// without MPI. Extents that the programs leave open are arguments of `create`, and so are open axes. Programs that
+/// name the same dim have the same extent of it. Calls on one guest come one at a time.
 ///
 /// errors  as sentences behind a status: those of `executable`; R35 a call that does not fit, such as one with a guest
 /// that was destroyed; R36 names that C or Fortran does not take
@@ -151,7 +151,8 @@ class guest {
   static int create(std::int64_t* made, int communicator, std::int64_t const* extents, std::int32_t checksum) {
     return detail::with_status(nullptr, [&] {
       if (checksum != checksum_of(interface()))
-        throw error("R35", "the C header or the Fortran module was written for other inputs and outputs: write it again");
+        throw error("R35",
+                    "the C header or the Fortran module was written for other inputs and outputs: write it again");
       auto s = std::shared_ptr<state>(new state{job_on(communicator)});
       (add_steps<Executables>(*s, extents), ...);
       std::int64_t const number = detail::next_guest();
@@ -202,8 +203,7 @@ class guest {
   }
   static int feed(std::int64_t number, int program, int input, void const* from, std::int64_t const* extents,
                   std::int64_t const* strides) {
-    return on(number,
-              [&](state& s) { steps(s, program).feed(input, {const_cast<void*>(from), extents, strides}); });
+    return on(number, [&](state& s) { steps(s, program).feed(input, {const_cast<void*>(from), extents, strides}); });
   }
   static int fetch(std::int64_t number, int program, int output, void* to, std::int64_t const* extents,
                    std::int64_t const* strides) {

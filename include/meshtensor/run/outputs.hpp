@@ -34,7 +34,8 @@ inline void copy_dense(view const& x, void* to) {
 
 }  // namespace detail
 
-/// Outputs by name. Its functions for steps do nothing while nobody fetches. A step writes them into memory of its own, or once into an array of the caller.
+/// Outputs by name. A step writes them into memory of its own, or once into arrays of the caller. Its functions for
+/// steps do nothing while nobody fetches.
 class written_outputs {
  public:
   /// `m`, `ranks` and `external`, which gets the address of each rank's part, must outlive it.
@@ -154,8 +155,7 @@ inline bool written_outputs::is_fed(fed_inputs const& inputs, view const& to) co
   if (to.size() == 0) return false;
   auto const bytes = static_cast<std::int64_t>(bytes_of(to.type));
   std::byte const *first = to.as<std::byte>(), *last = first;
-  for (int i = 0; i < to.count; ++i)
-    (to.stride[i] < 0 ? first : last) += (to.extent[i] - 1) * to.stride[i] * bytes;
+  for (int i = 0; i < to.count; ++i) (to.stride[i] < 0 ? first : last) += (to.extent[i] - 1) * to.stride[i] * bytes;
   last += bytes;
   std::less<> const less;
   for (port const& p : inputs.ports())

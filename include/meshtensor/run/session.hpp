@@ -61,8 +61,8 @@ class session {
   /// Excludes its steps from the store's count, `store::step`.
   void exclude_from_step_count() { among_steps_ = false; }
 
-  /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole. It is
-  /// dense unless the step wrote it into an array of the caller.
+  /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole. It
+  /// is dense unless the step wrote it into an array of the caller.
   view local(std::string_view label, std::size_t k = 0) const { return outputs_.part(label, k); }
   written_outputs& outputs() { return outputs_; }
   /// The value that an output returns.
@@ -155,7 +155,7 @@ class session {
   dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
   fed_inputs inputs_{m_, processors_, external_};
-  mutable written_outputs outputs_{m_, processors_, external_};  // which get their memory when they are first needed
+  mutable written_outputs outputs_{m_, processors_, external_};   // which get their memory when they are first needed
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   dynamic_array<number_value> numbers_;

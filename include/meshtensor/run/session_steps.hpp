@@ -68,8 +68,7 @@ block session<Device>::gathered(std::string_view label) {
     mine.data = copied.data();
     detail::copy_dense(part, mine.data);
   }
-  store_.runner().run(static_cast<int>(mesh_.size()),
-                      [&](int, transport& t) { bring->run(t, mine.data, all.data()); });
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int, transport& t) { bring->run(t, mine.data, all.data()); });
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that holds all ranks gets whole outputs in arrays of its own: on threads and in lockstep, on plain loops, on
-// the cpu device and on one whose memory nobody else can touch. Each element is written once, whoever has it.
+// A process that holds all ranks gets whole outputs in arrays of its own: on threads and in lockstep, on plain loops,
+// on the cpu device and on one whose memory nobody else can touch. Each element is written once, whoever has it.
 // needs: cpu
 // passes: start-up
 // sanitize: yes
@@ -45,7 +45,8 @@ void run(mt::job const& job, int ranks_down, int ranks_across) {
   auto const to = mt::in_memory(spread.data(), mt::apart(columns(5), 16), mt::apart(rows(n), 2));
   for (int t = 0; t < 3; ++t) {
     std::ranges::fill(spread, -1.F);
-    auto const result = step(mt::feed<"x">(x), mt::feed<"y">(y), mt::fetch_local<"same">(to), mt::fetch_local<"last">(dense));
+    auto const result =
+        step(mt::feed<"x">(x), mt::feed<"y">(y), mt::fetch_local<"same">(to), mt::fetch_local<"last">(dense));
     for (std::int64_t r = 0; r < n; ++r)
       for (std::int64_t c = 0; c < 5; ++c) {
         auto const i = static_cast<std::size_t>(r * 5 + c);

@@ -8,9 +8,9 @@ namespace meshtensor {
 
 extern "C" {
 
-/// What the header and the module of a guest call. Each function that returns an int returns a status: 0; 1, the call was
-/// refused and may be made again; 2, a rank failed and the job is over. None throws. The generated files declare the
-/// same struct.
+/// What the header and the module of a guest call. Each function that returns an int returns a status: 0; 1, the call
+/// was refused and may be made again; 2, a rank failed and the job is over. None throws. The generated files declare
+/// the same struct.
 struct guest_functions {
   /// Makes a guest, whose number is not 0. `extents`: of the open dims, then of the open axes. `checksum`: that of the
   /// interface for which the caller was written.

@@ -46,7 +46,8 @@ class guest_steps {
     guest_port const& port = at(p_.outputs, output);
     if (!has_stepped_) throw error("R35", {"the output '", port.label, "' is asked for, but no step has been made"});
     if (outputs().is_callers(port.label))
-      throw error("R35", {"the output '", port.label, "' is asked for, but the last step wrote it into an array of "
+      throw error("R35", {"the output '", port.label,
+                          "' is asked for, but the last step wrote it into an array of "
                           "yours, by fetch: read it there"});
     view const whole = checked(port, "output", outputs().local_window(port.label), to);
     for (std::size_t k = 0; k < held(); ++k) {
@@ -65,7 +66,8 @@ class guest_steps {
     fetched_.clear();
     run([&] {
       for (std::size_t i = 0; i < fed_.size(); ++i)
-        if (has_fed_[i]) held() == 1 ? inputs().feed_local(p_.inputs[i].label, fed_[i]) : inputs().feed(p_.inputs[i].label, fed_[i]);
+        if (has_fed_[i])
+          held() == 1 ? inputs().feed_local(p_.inputs[i].label, fed_[i]) : inputs().feed(p_.inputs[i].label, fed_[i]);
       for (auto const& [output, to] : fetched) outputs().fetch(at(p_.outputs, output).label, to);
     });
     has_stepped_ = true;
@@ -137,7 +139,7 @@ class guest_steps_of final : public guest_steps {
   fed_inputs& inputs() override { return executable_.running().inputs(); }
   written_outputs& outputs() override { return executable_.running().outputs(); }
   std::size_t held() const override { return executable_.ranks().size(); }
-  module const& graph() const override { return executable_.graph(); }
+  meshtensor::module const& graph() const override { return executable_.graph(); }
   void run(std::function<void()> const& take) override { executable_.running().step(take); }
 
   Executable executable_;
