@@ -11,6 +11,7 @@
 
 #include "meshtensor/base/crc32c.hpp"
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/module.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -57,7 +58,7 @@ inline void add_program(guest_interface& all, module const& m, int entry, mesh_s
     if (n.region != entry || !(is_input || n.kind == primitive::output)) continue;
     if (!is_input && output_attributes::of(n).with_path) continue;  // a watched tensor
     value const& v = is_input ? m.result_value(n) : m.values[m.operand(n, 0)];
-    std::string const name = is_input ? m.names[name_of(n)].text() : label_of_output(m, n);
+    std::string const name = m.names[name_of(n)].text();
     guest_port port{name, word_of(name), v.type, {}};
     for (int d = 0; d < v.dims.count; ++d) port.dims.push_back(m.dim_name(v.dims.at[d]).text());
     (is_input ? p.inputs : p.outputs).push_back(port);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/run/inputs.hpp"
 
