@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of a guest without MPI, whose ranks are threads: arrays are whole. Calls that do not fit give a status and
-// a sentence. What is written for C and Fortran, and names that they do not take.
+// The functions of a guest without MPI, whose ranks are threads: arrays are whole. Calls that do not fit give a status
+// and a sentence. What is written for C and Fortran, and names that they do not take.
 // passes: start-up
 #include "meshtensor/run/guest.hpp"
 
@@ -82,9 +82,9 @@ TEST_CASE("what callers see") {
                            "solver_learn_set_scale(solver guest,\n    float value)", "/* output flags: bool[z] */"})
     CHECK(header.find(part) != header.npos);
   // The dims of Fortran are in reverse order: the first extent is that of the last dim.
-  for (char const* part : {"! real(c_float), field(x, y, z)", "extents(1) = size(a, 3, c_int64_t)",
-                           "strides(1) = apart(at, c_loc(a(1,1,2)), bytes)",
-                           "strides(3) = apart(at, c_loc(a(2,1,1)), bytes)"})
+  for (char const* part :
+       {"! real(c_float), field(x, y, z)", "extents(1) = size(a, 3, c_int64_t)",
+        "strides(1) = apart(at, c_loc(a(1,1,2)), bytes)", "strides(3) = apart(at, c_loc(a(2,1,1)), bytes)"})
     CHECK(module.find(part) != module.npos);
 }
 
@@ -138,7 +138,8 @@ TEST_CASE("calls that do not fit") {
   CHECK(refused(call.feed(guest, 0, 0, nullptr, right, nullptr), "R35: the address"));
   CHECK(refused(call.feed(guest, 0, 1, nullptr, nullptr, nullptr), "R35: the address"));
   CHECK(refused(call.feed(guest, 0, 0, field.data(), right, far), "R35: two elements"));
-  CHECK(refused(call.get(guest, 0, 1, next.data(), right, nullptr), "R35: the output 'next' is asked for, but no step"));
+  CHECK(
+      refused(call.get(guest, 0, 1, next.data(), right, nullptr), "R35: the output 'next' is asked for, but no step"));
   float const scale = 1;
   CHECK(call.feed(guest, 0, 0, field.data(), right, nullptr) == 0);
   CHECK(call.feed(guest, 0, 1, &scale, nullptr, nullptr) == 0);
