@@ -124,7 +124,11 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   calls(MPI_COMM_WORLD, rank, ranks);
   calls(MPI_COMM_WORLD, rank, ranks); /* guests one after another */
+  OK(token_model_create(&early, MPI_COMM_WORLD, 5, 0));
   if (failed != 0) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Finalize();
-  return 0;
+  REFUSED(token_model_step(early), "R25: MPI was finalised before the guest was destroyed");
+  REFUSED(token_model_destroy(&early), "R25: MPI was finalised");
+  REFUSED(token_model_functions()->create(&early.id, 0, NULL, 1), "R35");
+  return failed != 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The solver of examples/in_fortran_solver with the same programs as a guest in C++: it must print the same numbers.
-#include "examples/in_fortran_solver/solver_model.cpp"
 #include "heat.h"
+// Behind it, for its dims have the names of heat's variables.
+#include "examples/in_fortran_solver/solver_model.cpp"
 
 namespace {
 

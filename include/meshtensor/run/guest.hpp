@@ -116,6 +116,13 @@ class guest {
     add_program(made, *traced<E>(), entry_of<E>, E::mesh::shape);
   }
 
+  static void require_mpi() {
+#if MESHTENSOR_WITH_MPI
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized) throw error("R25", "MPI was finalised before the guest was destroyed: destroy it first");
+#endif
+  }
   static job job_on([[maybe_unused]] int communicator) {
 #if MESHTENSOR_WITH_MPI
     int initialized = 0;
@@ -178,6 +185,7 @@ class guest {
     return detail::with_status(&s->runs, [&] {
       std::unique_lock const mine(s->busy, std::try_to_lock);
       if (!mine) throw error("R27", "a guest is called while another thread is in a call of it: its calls take turns");
+      require_mpi();
       try {
         f(*s);
       } catch (std::exception const& e) {
@@ -190,6 +198,7 @@ class guest {
     std::shared_ptr<state> s;
     int const status = detail::with_status(nullptr, [&] {
       s = find(*number);
+      require_mpi();
       std::lock_guard const lock(living().lock);
       living().all.erase(*number);
       *number = 0;
