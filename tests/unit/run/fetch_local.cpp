@@ -26,7 +26,9 @@ struct whole : mt::layout<> {};
 struct answer {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, rows, columns), y = s.input("y", mt::f32, rows, columns);
-    s.output("same", x * 2);  // ready long before the last use of x
+    auto const same = x * 2;
+    s.output("same", same);
+    s.output("late", sum(x * sum(same)));  // reads x again, when the output is ready
     s.output("loss", mean(x * x + y));
     s.output("last", x + y);
   }
@@ -57,8 +59,9 @@ void run(mt::job const& job, int ranks_down, int ranks_across) {
     CHECK(result.template get<"same">().gather()(rows(6), columns(4)) == 68);
     CHECK(result.template get<"same">().local()(rows(6), columns(3)) == 66);
   }
-  auto const own = step().template get<"same">().gather();
   std::ranges::fill(spread, -1.F);
+  auto const own = step().template get<"same">().gather();  // the fetch was for one step
+  CHECK(std::ranges::count(spread, -1.F) == 80);
   CHECK(own(rows(6), columns(4)) == 68);
 }
 
@@ -83,13 +86,14 @@ TEST_CASE("an input that is read in place may get an output") {
   mt::store weights(job);
   mt::executable<answer, mesh, whole, mt::cpu_device> step(weights, rows(7), down(1), across(1));
   std::vector<float> x(35, 3), y(35, 1);
-  float const loss = step(mt::feed_local<"x">(x), mt::feed_local<"y">(y), mt::fetch_local<"same">(x)).get<"loss">();
-  CHECK(loss == 10);
+  auto const result = step(mt::feed_local<"x">(x), mt::feed_local<"y">(y), mt::fetch_local<"same">(x));
+  CHECK(result.get<"loss">() == 10);
+  CHECK(result.get<"late">() == 35 * 3 * 210);
   CHECK(std::ranges::count(x, 6.F) == 35);
   // From its second row on: the last row of the output lies behind the input.
   std::vector<float> moved(40, 3);
   auto const all = std::span(moved);
-  float const again = step(mt::feed_local<"x">(all.first(35)), mt::fetch_local<"same">(all.last(35))).get<"loss">();
-  CHECK(again == 10);
+  auto const again = step(mt::feed_local<"x">(all.first(35)), mt::fetch_local<"same">(all.last(35)));
+  CHECK(again.get<"late">() == 35 * 3 * 210);
   CHECK(std::ranges::count(moved, 6.F) == 35);
 }
