@@ -17,6 +17,7 @@
 set(meshtensor_components mpi tbb onednn cpu zlib images sentencepiece io)
 
 include("${CMAKE_CURRENT_LIST_DIR}/fetch.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/guest.cmake")
 
 # "install libfmt-dev (Debian), fmt (conda-forge) or fmt (Spack)", from the rows of dependencies.sh; and how to fetch them
 # where all can be.

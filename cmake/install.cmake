@@ -14,11 +14,11 @@ configure_package_config_file(cmake/meshtensor-config.cmake.in "${PROJECT_BINARY
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/meshtensor-config.cmake" "${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
-              cmake/components.cmake cmake/fetch.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
+              cmake/components.cmake cmake/fetch.cmake cmake/guest.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
 # For builds without CMake: the headers, with threads as ranks.
 configure_file(cmake/meshtensor.pc.in "${PROJECT_BINARY_DIR}/meshtensor.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/meshtensor.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
-install(DIRECTORY cmake/compiled cmake/gdb DESTINATION "${package_folder}" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY cmake/compiled cmake/gdb cmake/guest DESTINATION "${package_folder}" PATTERN "__pycache__" EXCLUDE)
 # What the library had to fetch goes along, where meshtensor_fetch looks for it.
 get_property(fetched GLOBAL PROPERTY meshtensor_fetched)
 while(fetched)

@@ -12,6 +12,7 @@
 
 #include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "meshtensor/run/guest.hpp"
 #include "ranks.hpp"
 
 namespace mt = meshtensor;
@@ -245,6 +246,36 @@ TEST_CASE("a rank that steps alone says why again when it is asked again") {
     for (std::string const& later : {again, made})
       CHECK(later == "meshtensor R21: this rank failed before, so its job is over: " + said.substr(16));
   }
+  goes_on();
+}
+
+TEST_CASE("a failure by functions for C: a status on every rank, and nothing is left") {
+  using guest = mt::guest<stepping>;
+  mt::guest_functions const& call = *guest::functions();
+  int const before = communicators, last = ranks::count() - 1;
+  auto const x = some_x();
+  std::int64_t const whole = 0;  // the open axis gets all ranks
+  std::int64_t extents[] = {12 / ranks::count(), 40}, made = 0;
+  auto const begin = [&] {
+    CHECK(call.create(&made, MPI_Comm_c2f(MPI_COMM_WORLD), &whole, mt::checksum_of(guest::interface())) == 0);
+    CHECK(call.feed(made, 0, 0, x.data() + 480 / ranks::count() * ranks::rank(), extents, nullptr) == 0);
+    CHECK(call.step(made, 0) == 0);
+  };
+  begin();
+  CHECK(call.destroy(&made) == 0);
+  CHECK(communicators == before);
+  begin();
+  may_fail::fails = ranks::rank() == last;
+  int status = 0;
+  for (int i = 0; i < 1000 && status == 0; ++i) status = call.step(made, 0);
+  may_fail::fails = false;
+  CHECK(status == 2);
+  std::string const said = call.error();
+  if (ranks::rank() == last) CHECK(said == "the disk is full");
+  else CHECK(said == "meshtensor R21: rank " + std::to_string(last) + " failed: the disk is full");
+  CHECK(call.step(made, 0) == 2);
+  CHECK(call.destroy(&made) == 0);
+  CHECK(call.step(made, 0) == 1);
   goes_on();
 }
 

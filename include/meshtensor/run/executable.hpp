@@ -83,7 +83,7 @@ class executable_of {
   using running_device = std::conditional_t<in_straight_line && is_static && host_device<device>,
                                             device_of_code<device, straight_code<stages, entry>>, device>;
 
-  /// Extents of dims and axes, and numbers, in any order.
+  /// Extents of dims and axes, one by one or as vectors, and numbers, in any order.
   ///
   /// errors  R27 the store is in a step, or makes another executable
   template <class... Given>
@@ -96,6 +96,9 @@ class executable_of {
         using G = std::remove_cvref_t<decltype(g)>;
         if constexpr (std::is_same_v<G, axis_extent>) mesh_.bind(g);
         else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
+        else if constexpr (std::is_same_v<G, std::vector<dim_extent>>) dims.insert(dims.end(), g.begin(), g.end());
+        else if constexpr (std::is_same_v<G, std::vector<axis_extent>>)
+          for (axis_extent const& a : g) mesh_.bind(a);
       };
       (bind(given), ...);
       detail::bind_axes_of_environment(mesh_);
@@ -147,9 +150,11 @@ class executable_of {
       tools_.reset(new detail::tools_at<session<running_device>, bound>(*session_, *program_, mesh_, values.runner()));
   }
 
-  /// Runs one step; feeds and numbers in any order. An input or number that is not given keeps its last value.
+  /// Runs one step; feeds, numbers and fetches in any order. An input or number that is not given keeps its last value.
+  /// A fetch is for this step alone.
   ///
-  /// errors  R27 the store is in a step, of this executable or another one; nothing has been taken then
+  /// errors  R11 an array has other extents, and no step has run then; R27 the store is in a step, of this executable
+  /// or another one; nothing has been taken then
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
     session_->step([&] { (take(given), ...); });
@@ -188,8 +193,8 @@ class executable_of {
     using element = element_t<output_value<Label>().type>;
     if (session_->held().size() != 1) return any_array<element>(gather<Label>());
     view const part = session_->local(detail::letters(Label));
-    any_array<element> a(dims_of(part),
-                         std::span<element const>(part.as<element>(), static_cast<std::size_t>(part.size())));
+    any_array<element> a(dims_of(part));
+    detail::copy_dense(part, a.data());
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
   }
@@ -359,8 +364,29 @@ class executable_of {
                           ", but a view ", detail::text_of(f.from.dims()), " was fed"});
     session_->inputs().feed_local(detail::letters(Label), part);
   }
+  template <name Label, class T>
+  void take(fetched_part<Label, T> const& f) {
+    check_fetched<Label, T>();
+    view to = session_->outputs().local_window(detail::letters(Label));
+    if (f.size >= 0 && f.size != to.size())
+      throw error("R11", {"this rank's part of the output '", Label, "' has ", to.size(),
+                          " elements, but there is memory for ", f.size});
+    to.data = f.data;
+    session_->outputs().fetch(detail::letters(Label), to);
+  }
+  template <name Label, class T>
+  void take(fetched_part_view<Label, T> const& f) {
+    check_fetched<Label, T>();
+    view const wanted = session_->outputs().local_window(detail::letters(Label)), to = arranged(f.to, wanted);
+    if (to.count < 0)
+      throw error("R11", {"this rank's part of the output '", Label, "' is ", detail::text_of(dims_of(wanted)),
+                          ", but it is fetched into a view ", detail::text_of(f.to.dims())});
+    session_->outputs().fetch(detail::letters(Label), to);
+  }
   void take(dim_extent const&) {}
   void take(axis_extent const&) {}
+  void take(std::vector<dim_extent> const&) {}
+  void take(std::vector<axis_extent> const&) {}
   template <name Label>
   void take(set_number<Label> const& s) {
     if constexpr (Label == name("seed") && !detail::has_number(stages::traced, Label)) {
@@ -369,6 +395,11 @@ class executable_of {
       static_assert(is_valid<detail::number_finding<stages, Label>>);
       session_->set(detail::letters(Label), s.value);
     }
+  }
+  template <name Label, class T>
+  static constexpr void check_fetched() {
+    static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
+    static_assert(is_valid<detail::fetch_finding<stages, entry, Label, dtype_of<T>>>);
   }
   template <name Label, class T, class Dims>
   static constexpr void check_fed() {

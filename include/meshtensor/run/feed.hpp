@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a step, by name: whole arrays, one processor's parts of arrays, numbers.
+// Arguments of a step, by name: whole arrays, one processor's parts of arrays, memory for outputs, numbers.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +76,41 @@ struct fed_part_view {
 };
 template <name Label, class T>
 fed_part_view<Label, std::remove_const_t<T>> feed_local(array_view<T> const& v) {
+  return {v};
+}
+
+/// Memory of the caller for this process's part of an output. `size` -1: unknown.
+template <name Label, class T>
+struct fetched_part {
+  T* data;
+  std::int64_t size;
+};
+template <name Label, class T>
+struct fetched_part_view {
+  array_view<T> to;
+};
+/// Whether a step may write to elements of this type.
+template <class T>
+concept writable_element = !std::is_const_v<T>;
+
+/// `fetch_local<"field">(part)`: the step writes this process's part of an output into memory of the caller, in the
+/// output's order of dims: its rank's block, or the whole if the process holds all ranks. The memory must stay valid
+/// until the next step, because `get<"field">()` reads it. If the step fails, the elements have no certain values.
+template <name Label, writable_element T>
+constexpr fetched_part<Label, T> fetch_local(T* part) {
+  return {part, -1};
+}
+template <name Label, std::ranges::contiguous_range R>
+requires std::ranges::borrowed_range<R> && writable_element<std::remove_reference_t<std::ranges::range_reference_t<R>>>
+constexpr auto fetch_local(R&& r) {
+  return fetched_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r),
+                                                            static_cast<std::int64_t>(std::ranges::size(r))};
+}
+/// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))`: the same with named dims, in any order and
+/// with any strides. The step writes each element once, to its address. The input of such a step may be read from the
+/// same memory. Then the output is copied there when the step is over.
+template <name Label, writable_element T>
+constexpr fetched_part_view<Label, T> fetch_local(array_view<T> const& v) {
   return {v};
 }
 

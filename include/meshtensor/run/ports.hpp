@@ -105,6 +105,20 @@ inline constexpr finding feed_finding = [] {
   return finding{d};
 }();
 
+/// The error for memory into which an output is fetched: about its dtype.
+template <class Stages, class Entry, name Label, dtype T>
+inline constexpr finding fetch_finding = [] {
+  meshtensor::module const& m = Stages::traced;
+  int const port = find_port(m, find_entry(m, entry_name<Entry>()), primitive::output, Label);
+  if (port < 0) return finding{};
+  value const& v = m.values[m.operand(m.nodes[port], 0)];
+  diagnostic d{};
+  if (v.type != T)
+    add_type(d << "T02 the output '" << Label << "' is ", m, v.type, v.dims)
+        << ", but it is fetched into memory of " << text_of(T) << ": nothing is converted silently";
+  return finding{d};
+}();
+
 template <class Stages, name Label>
 inline constexpr finding number_finding = [] {
   if (has_number(Stages::traced, Label)) return finding{};

@@ -18,6 +18,7 @@
 #include "meshtensor/run/background_fill.hpp"
 #include "meshtensor/run/inputs.hpp"
 #include "meshtensor/run/memory_use.hpp"
+#include "meshtensor/run/outputs.hpp"
 #include "meshtensor/run/recorded/steps.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -60,12 +61,12 @@ class session {
   /// Excludes its steps from the store's count, `store::step`.
   void exclude_from_step_count() { among_steps_ = false; }
 
-  /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole.
-  view local(std::string_view label, std::size_t k = 0) const;
+  /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole. It
+  /// is dense unless the step wrote it into an array of the caller.
+  view local(std::string_view label, std::size_t k = 0) const { return outputs_.part(label, k); }
+  written_outputs& outputs() { return outputs_; }
   /// The value that an output returns.
-  value_id output(std::string_view label) const {
-    return m_.operand(m_.nodes[port_of(outputs_, label, "R08", "output").node], 0);
-  }
+  value_id output(std::string_view label) const { return outputs_.value_of(label); }
   /// The whole output of the last step, assembled from the processors that this process holds.
   block whole(std::string_view label) const;
   /// The same on every process; all must call it where they hold parts of the output.
@@ -156,7 +157,7 @@ class session {
   dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
   fed_inputs inputs_{m_, processors_, external_};
-  dynamic_array<port> outputs_;
+  mutable written_outputs outputs_{m_, processors_, external_};   // which get their memory when they are first needed
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   dynamic_array<number_value> numbers_;

@@ -65,7 +65,7 @@ session<Device>::~session() {
 template <class Device>
 std::vector<std::string> session<Device>::watched() const {
   std::vector<std::string> all;
-  for (port const& p : outputs_)
+  for (port const& p : outputs_.ports())
     if (output_attributes::of(m_.nodes[p.node]).with_path) all.push_back(p.label);
   std::ranges::sort(all);
   return all;
@@ -127,6 +127,7 @@ void session<Device>::connect([[maybe_unused]] filling& later) {
     o.variables.resize(static_cast<std::size_t>(m_.variable_count));
     o.fed.resize(static_cast<std::size_t>(m_.node_count));
     o.given.resize(static_cast<std::size_t>(m_.node_count));
+    o.strided.resize(static_cast<std::size_t>(m_.node_count));
   }
   for (int i = 0; i < m_.node_count; ++i) {
     node const& n = m_.nodes[i];
@@ -149,11 +150,7 @@ void session<Device>::connect([[maybe_unused]] filling& later) {
       updates_ = updates_ || n.kind == primitive::write;
     }
     if (n.kind == primitive::input) inputs_.add(static_cast<node_id>(i));
-    if (n.kind != primitive::output) continue;
-    port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<node_id>(i)});
-    p.memory.resize(processors_.size());
-    for (std::size_t k = 0; k < external_.size(); ++k)
-      external_[k].given[p.node] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
+    if (n.kind == primitive::output) outputs_.add(static_cast<node_id>(i));
   }
   find_unchanged();
 }

@@ -30,8 +30,11 @@ void session<Device>::step(function_ref<void()> take) {
       evaluate_numbers(m_, p_.numbers, settings_, numbers_);
       integer_numbers_.require(numbers_);
       find_memory();
+      within_memory(p_, [&] { outputs_.begin_step(inputs_, !whole_program_device<Device>); });
       run_in_memory();
+      outputs_.end_step();
     } catch (std::exception const& e) {
+      outputs_.drop_step();
       store_.runner().has_refused(e.what());
       throw;
     }
@@ -39,14 +42,6 @@ void session<Device>::step(function_ref<void()> take) {
     ++*steps_;
     for (std::uint64_t* n : counts_) ++*n;
   });
-}
-
-template <class Device>
-view session<Device>::local(std::string_view label, std::size_t k) const {
-  node_id const n = port_of(outputs_, label, "R08", "output").node;
-  view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
-  v.data = external_[k].given[n];
-  return v;
 }
 
 template <class Device>
@@ -66,7 +61,14 @@ block session<Device>::gathered(std::string_view label) {
     bring = std::make_unique<gathering>(mesh_, processors_[0].rank(), v.layout, part, grains);
   }
   block all(v.type, v.dims, p_.numbers);
-  store_.runner().run(static_cast<int>(mesh_.size()), [&](int, transport& t) { bring->run(t, part.data, all.data()); });
+  std::vector<double> copied;  // of a part that is in the caller's array
+  view mine = part;
+  if (outputs_.is_callers(label)) {
+    copied.resize(static_cast<std::size_t>(part.bytes() + 7) / 8);
+    mine.data = copied.data();
+    detail::copy_dense(part, mine.data);
+  }
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int, transport& t) { bring->run(t, mine.data, all.data()); });
   return all;
 }
 

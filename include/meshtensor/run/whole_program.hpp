@@ -110,7 +110,7 @@ class engine<Device> {
       if (results[i].kind == stablehlo_port::variable) keep(*values_[results[i].row], made, i);
     for (std::size_t i = 0; i < results.size(); ++i)
       for (std::size_t k = 0; k < replicas_ && results[i].kind != stablehlo_port::variable; ++k)
-        made[k][i].copy_to(external[k].given[results[i].row]);
+        if (std::byte* const to = external[k].given[results[i].row]) made[k][i].copy_to(to);
   }
 
   static void require_no_tool(bool wanted, char const* what) {

@@ -90,9 +90,14 @@ TEST_CASE("what is given to a step") {
                              mt::set<"a_number_of_the_program">(t));
     return result.get<"sum">() == 24 * 12 * 2 * t && result.get<"counted_before_this_step">() == t;
   };
+  float sum = 0;
+  auto const run_fetching = [&](int t) {
+    step(mt::set<"a_number_of_the_program">(t), mt::fetch_local<"sum">(&sum));
+    return sum == 24 * 12 * 2 * static_cast<float>(t);
+  };
   bool right = run(0) && run(1) && run_views(2) && run(3);
   meshtensor_test::allocation_count count;
-  right = run(4) && run_views(5) && run(6) && run_views(7) && right;
+  right = run(4) && run_views(5) && run(6) && run_views(7) && run_fetching(8) && run(9) && run_fetching(10) && right;
   count.stop();
   CHECK(right);
   INFO(count.text());

@@ -20,7 +20,8 @@ namespace meshtensor {
 struct external_buffers {
   dynamic_array<std::byte*> variables;  // by variable id
   dynamic_array<std::byte*> fed;        // by node id of the input
-  dynamic_array<std::byte*> given;      // by node id of the output: the destination of its copy
+  dynamic_array<std::byte*> given;      // by node id of the output: the destination of its copy, if that is dense
+  dynamic_array<view const*> strided;   // likewise, if it is not
   unchanged_blocks unchanged;           // variables that the program reads and never writes
 };
 
@@ -101,7 +102,12 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   } else if constexpr (Kind == copy_to_store) {
     detail::copy_bytes(device, o.variables[i.to()], i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_output) {
-    if (o.given[i.node()] != nullptr) detail::copy_bytes(device, o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
+    if (o.given[i.node()] != nullptr) {
+      detail::copy_bytes(device, o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
+    } else if (view const* const to = o.strided[i.node()]; to != nullptr) {
+      view const x = p.at(value(i.from()));
+      detail::copy_by_name(x, 0, *to, 0, no_id, no_id, x.extent);
+    }
   } else if constexpr (Kind == copy_part) {
     view const x = p.at(value(i.from())), y = p.at(value(i.to()));
     detail::copy_by_name(x, detail::begin_of_part(m.nodes[i.node()], x, y), y, 0, no_id, no_id, y.extent);

@@ -32,7 +32,7 @@ class staged_ports {
           in += aligned(inputs_.back().bytes);
         }
         if (i.kind == instruction_kind::copy_to_output) {
-          outputs_.push_back({i.node, k, out, ranks[k].bytes(i.from_value())});
+          outputs_.push_back({i.node, k, out, ranks[k].bytes(i.from_value()), ranks[k].windows()[i.from_value()]});
           out += aligned(outputs_.back().bytes);
         }
       }
@@ -55,9 +55,14 @@ class staged_ports {
       if (i.bytes != 0) std::memcpy(to + i.at, external[i.rank].fed[i.node], static_cast<std::size_t>(i.bytes));
   }
   void give(std::span<external_buffers> external) const {
-    for (port_block const& o : outputs_)
-      if (std::byte* const to = external[o.rank].given[o.node])
-        std::memcpy(to, staged_out_.at() + o.at, static_cast<std::size_t>(o.bytes));
+    for (port_block const& o : outputs_) {
+      external_buffers const& all = external[o.rank];
+      view made = o.window;
+      made.data = staged_out_.at() + o.at;
+      if (std::byte* const to = all.given[o.node]) std::memcpy(to, made.data, static_cast<std::size_t>(o.bytes));
+      else if (view const* const spread = all.strided[o.node])
+        detail::copy_by_name(made, 0, *spread, 0, no_id, no_id, made.extent);
+    }
   }
 
   void record_upload(recorded_tasks<Device>& tasks) { tasks.upload(in_.at(), staged_in_.at(), in_bytes_); }
@@ -88,6 +93,7 @@ class staged_ports {
     node_id node;
     std::size_t rank;
     std::int64_t at, bytes;
+    view window = {};  // of an output
   };
   static std::int64_t find(std::vector<port_block> const& ports, node_id node, std::size_t rank) {
     return std::ranges::find_if(ports, [&](port_block const& p) { return p.node == node && p.rank == rank; })->at;

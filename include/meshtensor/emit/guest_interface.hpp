@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Describes what callers in C and Fortran see of a guest: its programs, with their inputs, outputs and numbers.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/base/crc32c.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/graph/attributes.hpp"
+#include "meshtensor/graph/module.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+/// An input or an output. `word`: its name as a part of an identifier.
+struct guest_port {
+  std::string label, word;
+  dtype type;
+  std::vector<std::string> dims;
+};
+struct guest_program {
+  std::string word;
+  std::vector<guest_port> inputs, outputs;
+};
+/// What the functions of a guest depend on.
+struct guest_interface {
+  std::vector<guest_program> programs;
+  std::vector<std::string> dims, axes;  // of which the caller gives the extents
+  std::vector<std::string> numbers;
+  bool with_communicator = false;
+};
+
+/// A name as a part of an identifier in C and Fortran: other characters than letters and digits become `_`.
+inline std::string word_of(std::string_view label) {
+  std::string word(label);
+  for (char& c : word)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return word;
+}
+
+/// Adds one program of a traced module.
+inline void add_program(guest_interface& all, module const& m, int entry, mesh_shape const& mesh) {
+  auto const add = [](std::vector<std::string>& names, std::string const& label) {
+    if (std::ranges::find(names, label) == names.end()) names.push_back(label);
+  };
+  guest_program p;
+  std::string const label = m.names[m.regions[entry].label].text();
+  p.word = word_of(std::string_view(label).substr(label.rfind(':') + 1));
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    bool const is_input = n.kind == primitive::input;
+    if (n.region != entry || !(is_input || n.kind == primitive::output)) continue;
+    if (!is_input && output_attributes::of(n).with_path) continue;  // a watched tensor
+    value const& v = is_input ? m.result_value(n) : m.values[m.operand(n, 0)];
+    std::string const name = m.names[name_of(n)].text();
+    guest_port port{name, word_of(name), v.type, {}};
+    for (int d = 0; d < v.dims.count; ++d) port.dims.push_back(m.dim_name(v.dims.at[d]).text());
+    (is_input ? p.inputs : p.outputs).push_back(port);
+  }
+  all.programs.push_back(p);
+  for (int d = 0; d < m.dim_count; ++d)
+    if (m.dims[d].kind == dim_row::dynamic) add(all.dims, m.dim_name(d).text());
+  for (int a = 0; a < mesh.count; ++a)
+    if (mesh.axes[a].extent == 0) add(all.axes, mesh.axes[a].label.text());
+  for (int i = 0; i < m.number_count; ++i)
+    if (m.numbers[i].kind == number_row::named) add(all.numbers, m.names[m.numbers[i].first].text());
+}
+
+/// A number that differs if the functions do: callers hand it to `create`. At most 2^31 - 1, which Fortran writes.
+inline std::int32_t checksum_of(guest_interface const& all) {
+  std::string text = all.with_communicator ? "communicator\n" : "\n";
+  auto const add = [&](std::vector<std::string> const& names) {
+    for (std::string const& n : names) text += n + ',';
+    text += '\n';
+  };
+  add(all.dims), add(all.axes), add(all.numbers);
+  for (guest_program const& p : all.programs) {
+    text += p.word + '\n';
+    for (auto const* ports : {&p.inputs, &p.outputs}) {
+      for (guest_port const& port : *ports) text += port.label + ' ' + text_of(port.type), add(port.dims);
+      text += ";\n";
+    }
+  }
+  return static_cast<std::int32_t>(crc32c(text) & 0x7fffffffu);
+}
+
+/// The names of a guest's functions, which C and Fortran share.
+class guest_names {
+ public:
+  /// errors  R36 `name` is no identifier; two functions have one name; a name is too long for Fortran
+  guest_names(std::string name, guest_interface const& all)
+      : name_(std::move(name)), is_single_(all.programs.size() == 1) {
+    bool valid = !name_.empty() && std::isalpha(static_cast<unsigned char>(name_[0])) != 0;
+    valid = valid && word_of(name_) == name_;
+    if (!valid) throw error("R36", {"'", name_, "' cannot be the name of a guest: use letters, digits and '_'"});
+    std::vector<std::string> names;
+    for (char const* own : {"create", "destroy", "error", "functions", "t", "table"}) names.push_back(of(own));
+    for (std::string const& n : all.numbers) names.push_back(of("set", word_of(n)));
+    for (guest_program const& p : all.programs) {
+      names.push_back(of(p, "step"));
+      for (guest_port const& i : p.inputs)
+        for (char const* verb : {"set", "input_part"}) names.push_back(of(p, verb, i.word));
+      for (guest_port const& o : p.outputs)
+        for (char const* verb : {"fetch", "get", "output_part"}) names.push_back(of(p, verb, o.word));
+    }
+    for (std::string& n : names) {
+      if (n.size() > 63)
+        throw error("R36",
+                    {"the function ", n, " has ", n.size(), " letters, but Fortran takes 63: choose shorter names"});
+      for (char& c : n) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    std::ranges::sort(names);
+    if (auto const twice = std::ranges::adjacent_find(names); twice != names.end())
+      throw error("R36", {"two functions of '", name_, "' would be called ", *twice,
+                          ": rename an input, output, number or program"});
+  }
+  std::string const& name() const { return name_; }
+  std::string of(std::string_view verb, std::string_view what = {}) const {
+    return name_ + '_' + std::string(verb) + (what.empty() ? "" : "_") + std::string(what);
+  }
+  /// Of a program: its name is left out if it is the only one.
+  std::string of(guest_program const& p, std::string_view verb, std::string_view what = {}) const {
+    return is_single_ ? of(verb, what) : of(p.word + '_' + std::string(verb), what);
+  }
+
+ private:
+  std::string name_;
+  bool is_single_;
+};
+
+/// The names of `create`'s arguments: the dims and axes, but none that is a word of C or stands for something else.
+inline std::vector<std::string> extent_arguments(guest_interface const& all) {
+  std::vector<std::string> taken{"guest", "communicator", "status", "extents", "code"};
+  for (char const* word :
+       {"auto",     "bool",      "break",    "case",     "catch",    "char",   "class",    "const",    "continue",
+        "default",  "delete",    "do",       "double",   "else",     "enum",   "explicit", "export",   "extern",
+        "false",    "float",     "for",      "friend",   "goto",     "if",     "inline",   "int",      "long",
+        "mutable",  "namespace", "new",      "operator", "or",       "and",    "not",      "private",  "protected",
+        "public",   "register",  "restrict", "return",   "short",    "signed", "sizeof",   "static",   "struct",
+        "switch",   "template",  "this",     "throw",    "true",     "try",    "typedef",  "typename", "union",
+        "unsigned", "using",     "virtual",  "void",     "volatile", "while"})
+    taken.emplace_back(word);
+  std::vector<std::string> names;
+  for (auto const* labels : {&all.dims, &all.axes})
+    for (std::string const& label : *labels) {
+      std::string word = word_of(label);
+      if (std::isalpha(static_cast<unsigned char>(word[0])) == 0) word = "n" + word;
+      while (std::ranges::find(taken, word) != taken.end()) word += '_';
+      names.push_back(word), taken.push_back(word);
+    }
+  return names;
+}
+
+namespace detail {
+/// `y, x`
+inline std::string listed(std::vector<std::string> const& names, std::string_view between = ", ") {
+  std::string text;
+  for (std::string const& n : names) text += (text.empty() ? "" : std::string(between)) + n;
+  return text;
+}
+}  // namespace detail
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

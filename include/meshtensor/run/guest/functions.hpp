@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of a guest as C sees them: a table of addresses. It includes nothing of programs.
+#pragma once
+
+#include <cstdint>
+
+namespace meshtensor {
+
+extern "C" {
+
+/// What the header and the module of a guest call. Each function that returns an int returns a status: 0; 1, the call
+/// was refused and may be made again; 2, a rank failed and the job is over. None throws. The generated files declare
+/// the same struct.
+struct guest_functions {
+  /// Makes a guest, whose number is not 0. `extents`: of the open dims, then of the open axes. `checksum`: that of the
+  /// interface for which the caller was written.
+  int (*create)(std::int64_t* guest, int communicator, std::int64_t const* extents, std::int32_t checksum);
+  int (*destroy)(std::int64_t* guest);
+  /// Names the memory that an input is read from in each step, until another one is named. An input without dims is
+  /// read at once.
+  int (*feed)(std::int64_t guest, int program, int input, void const* from, std::int64_t const* extents,
+              std::int64_t const* strides);
+  /// Names the memory into which the next step writes an output.
+  int (*fetch)(std::int64_t guest, int program, int output, void* to, std::int64_t const* extents,
+               std::int64_t const* strides);
+  /// Copies an output of the last step.
+  int (*get)(std::int64_t guest, int program, int output, void* to, std::int64_t const* extents,
+             std::int64_t const* strides);
+  /// The first indices and the extents of this process's part of an input or output.
+  int (*part)(std::int64_t guest, int program, int is_output, int port, std::int64_t* first, std::int64_t* extents);
+  int (*set)(std::int64_t guest, int number, double value);
+  int (*step)(std::int64_t guest, int program);
+  /// A sentence about this thread's last failure.
+  char const* (*error)(void);
+  /// Writes the C header and the Fortran module of the guest, whose functions begin with `name`. A null path: none.
+  int (*write)(char const* name, char const* header, char const* module);
+};
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that holds all ranks gets whole outputs in arrays of its own: on threads and in lockstep, on plain loops,
+// on the cpu device and on one whose memory nobody else can touch. Each element is written once, whoever has it.
+// needs: cpu
+// passes: start-up
+// sanitize: yes
+#include <doctest/doctest.h>
+
+#include "meshtensor/device/cpu/device.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "support/late_machine.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+inline constexpr struct rows_dim : mt::dim<"rows"> {} rows;
+inline constexpr struct columns_dim : mt::dim<"columns", 5> {} columns;
+inline constexpr struct down_axis : mt::axis<"down"> {} down;
+inline constexpr struct across_axis : mt::axis<"across"> {} across;
+struct mesh : mt::mesh<down, across> {};
+struct by_rows : mt::layout<mt::shard<rows, down>> {};  // the same again on each rank across
+struct by_both : mt::layout<mt::shard<rows, down>, mt::shard<columns, across>> {};
+struct whole : mt::layout<> {};
+
+struct answer {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows, columns), y = s.input("y", mt::f32, rows, columns);
+    auto const same = x * 2;
+    s.output("same", same);
+    s.output("late", sum(x * sum(same)));  // reads x again, when the output is ready
+    s.output("loss", mean(x * x + y));
+    s.output("last", x + y);
+  }
+};
+
+template <class Device, class Layout>
+void run(mt::job const& job, int ranks_down, int ranks_across) {
+  constexpr std::int64_t n = 7;
+  mt::store weights(job);
+  mt::executable<answer, mesh, Layout, Device> step(weights, rows(n), down(ranks_down), across(ranks_across));
+  std::vector<float> x(35), y(35, 1);
+  for (float e = 0; float& to : x) to = e++;
+
+  // Columns vary slowest, and every second element is somebody else's.
+  std::vector<float> spread(5 * 16, -1), dense(35);
+  auto const to = mt::in_memory(spread.data(), mt::apart(columns(5), 16), mt::apart(rows(n), 2));
+  for (int t = 0; t < 3; ++t) {
+    std::ranges::fill(spread, -1.F);
+    auto const result =
+        step(mt::feed<"x">(x), mt::feed<"y">(y), mt::fetch_local<"same">(to), mt::fetch_local<"last">(dense));
+    for (std::int64_t r = 0; r < n; ++r)
+      for (std::int64_t c = 0; c < 5; ++c) {
+        auto const i = static_cast<std::size_t>(r * 5 + c);
+        REQUIRE(spread[static_cast<std::size_t>(c * 16 + r * 2)] == 2 * x[i]);
+        REQUIRE(dense[i] == x[i] + 1);
+      }
+    CHECK(std::ranges::count(spread, -1.F) == 80 - 35);
+    CHECK(result.template get<"same">().gather()(rows(6), columns(4)) == 68);
+    CHECK(result.template get<"same">().local()(rows(6), columns(3)) == 66);
+  }
+  std::ranges::fill(spread, -1.F);
+  auto const own = step().template get<"same">().gather();  // the fetch was for one step
+  CHECK(std::ranges::count(spread, -1.F) == 80);
+  CHECK(own(rows(6), columns(4)) == 68);
+}
+
+template <class Layout>
+void run_all(int ranks_down, int ranks_across) {
+  run<mt::reference_device, Layout>(mt::job::as_threads(), ranks_down, ranks_across);
+  run<mt::reference_device, Layout>(mt::job::in_lockstep(), ranks_down, ranks_across);
+  run<mt::cpu_device, Layout>(mt::job::as_threads(), ranks_down, ranks_across);
+  meshtensor_test::late_here const machine;
+  run<meshtensor_test::late_device, Layout>(mt::job::as_threads(), ranks_down, ranks_across);
+}
+
+}  // namespace
+
+TEST_CASE("one rank") { run_all<whole>(1, 1); }
+TEST_CASE("two dims over two axes") { run_all<by_both>(2, 2); }
+TEST_CASE("ranks with the same part") { run_all<by_rows>(3, 2); }
+TEST_CASE("every rank has the whole") { run_all<whole>(2, 2); }
+
+TEST_CASE("an input that is read in place may get an output") {
+  mt::job const job = mt::job::as_threads();
+  mt::store weights(job);
+  mt::executable<answer, mesh, whole, mt::cpu_device> step(weights, rows(7), down(1), across(1));
+  std::vector<float> x(35, 3), y(35, 1);
+  auto const result = step(mt::feed_local<"x">(x), mt::feed_local<"y">(y), mt::fetch_local<"same">(x));
+  CHECK(result.get<"loss">() == 10);
+  CHECK(result.get<"late">() == 35 * 3 * 210);
+  CHECK(std::ranges::count(x, 6.F) == 35);
+  // From its second row on: the last row of the output lies behind the input.
+  std::vector<float> moved(40, 3);
+  auto const all = std::span(moved);
+  auto const again = step(mt::feed_local<"x">(all.first(35)), mt::fetch_local<"same">(all.last(35)));
+  CHECK(again.get<"late">() == 35 * 3 * 210);
+  CHECK(std::ranges::count(moved, 6.F) == 35);
+}
