@@ -30,6 +30,8 @@ venv         | python3-venv               | module venv ensurepip           | py
 clang        | clang-19                   | command clang++-19              | clangxx=19      | llvm@19          | all
 sanitizers   | libclang-rt-19-dev         | links fuzzer address            | compiler-rt=19  | llvm@19          | all
 kjv          | bible-kjv bible-kjv-text    | command bible                   | -               | -                | text
+chromium     | chromium                   | command chromium                | -               | -                | browser
+graphviz     | graphviz                   | command dot                     | graphviz        | graphviz         | browser
 gdb          | gdb                        | command gdb                     | gdb             | gdb              | ci
 iproute2     | iproute2                   | command ip tc                   | iproute2        | iproute2         | ci
 slurm        | slurmctld slurmd slurm-client munge | command slurmctld slurmd srun munged | -      | slurm munge      | slurm
