@@ -186,6 +186,10 @@ std::string page(std::vector<plan_on_page> const& plans) {
   return detail::page_writer().text(plans);
 }
 
+#if MESHTENSOR_COMPILED
+extern template std::string page<lazy>(std::vector<plan_on_page> const&);
+#endif
+
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
