@@ -81,6 +81,7 @@ struct command_line {
 
     add.group = "The plan, before anything runs";
     add.explain(o.explain);
+    add.rates(o.rates);
     add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
 
     add.group = "Where the time goes";

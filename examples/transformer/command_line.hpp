@@ -13,7 +13,7 @@ namespace transformer {
 
 /// The options; 0 and empty text leave a choice open.
 struct options {
-  std::string text, explain, dot, prompt = "The ", trace, save, device;
+  std::string text, explain, rates, dot, prompt = "The ", trace, save, device;
   std::string program, choices;  // the command that ran, and its options that the loss depends on
   std::map<std::string, std::int64_t> mesh;
   std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
