@@ -30,7 +30,8 @@ int show_plan(mt::job const& job, options const& o) {
   else if (!o.explain.empty()) mt::print(job, "{}", mt::instructions(plan));
   if (o.dot.empty() || !job.is_root()) return 0;
   std::ofstream file(o.dot);
-  if (!(file << mt::graphviz(plan.graph())).flush())
+  auto const how = o.dot_nodes ? mt::graph_detail::nodes : mt::graph_detail::automatic;
+  if (!(file << mt::graphviz(plan.graph(), how, &plan.planned().numbers)).flush())
     throw mt::error("R43", {"the graph cannot be written to '", o.dot, "'"});
   return 0;
 }

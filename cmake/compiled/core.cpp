@@ -20,7 +20,7 @@ template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shap
 template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string pictures<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string drawing<lazy>(module const&, plan const&, mesh_shape const&);
-template std::string graphviz<lazy>(module const&);
+template std::string graphviz<lazy>(module const&, graph_detail, binding const*);
 template std::string page<lazy>(std::vector<plan_on_page> const&);
 template std::string text_of<lazy>(module const&);
 template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_request const&, int, int, pass_observer*);

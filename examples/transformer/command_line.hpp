@@ -20,7 +20,7 @@ struct options {
   std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 100, threads = 0, every = 100;
   double minutes = 0, learning_rate = 2e-3, dropout = 0, temperature = 0.7;
   std::uint64_t seed = 1;
-  bool profile = false, check = false, resume = false;
+  bool profile = false, check = false, resume = false, dot_nodes = false;
 
   bool plan_only() const { return !explain.empty() || !dot.empty(); }
 };

@@ -271,6 +271,12 @@ PYTHON
     "$program" --dot graph >out 2>err || fail "exit code $?: $(cat err)"
     [ "$(head -n 1 graph)" = 'digraph module {' ] || fail 'no graph'
     [ ! -s out ] || fail 'the graph is also on standard output'
+    grep -qF 'repeat layers, 4 times: body' graph || fail 'the graph does not say how often layers run'
+    "$program" --dot nodes --dot-nodes 2>err || fail "exit code $?: $(cat err)"
+    [ "$(grep -c ' -> ' nodes)" -gt $((5 * $(grep -c ' -> ' graph))) ] || fail 'the graph has no single nodes'
+    if command -v dot >/dev/null; then
+      timeout 300 dot -Tsvg -o graph.svg graph 2>err && [ ! -s err ] || fail "Graphviz refuses the graph: $(head -c 300 err)"
+    fi
     ;;
   errors)
     : >empty
