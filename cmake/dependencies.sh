@@ -32,6 +32,8 @@ clang        | clang-19                   | command clang++-19              | cl
 sanitizers   | libclang-rt-19-dev         | links fuzzer address            | compiler-rt=19  | llvm@19          | all
 kjv          | bible-kjv bible-kjv-text    | command bible                   | -               | -                | text
 fortran      | gfortran                   | command gfortran                | gfortran        | gcc              | tests
+chromium     | chromium                   | command chromium                | -               | -                | browser
+graphviz     | graphviz                   | command dot                     | graphviz        | graphviz         | browser
 gdb          | gdb                        | command gdb                     | gdb             | gdb              | ci
 iproute2     | iproute2                   | command ip tc                   | iproute2        | iproute2         | ci
 slurm        | slurmctld slurmd slurm-client munge | command slurmctld slurmd srun munged | -      | slurm munge      | slurm

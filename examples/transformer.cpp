@@ -9,6 +9,7 @@
 #include <meshtensor/job/main.hpp>
 
 #include "common/built_devices.hpp"
+#include "common/machine_rates.hpp"
 #include "transformer/command_line.hpp"
 #include "transformer/devices.hpp"
 #include "transformer/learner_of.hpp"
@@ -21,11 +22,16 @@ using namespace transformer;
 int show_plan(mt::job const& job, options const& o) {
   auto const plan = made<mt::draft<learner_of<mt::default_device>::training>>(sizes(o, o.batch));
   if (o.explain == "plan") mt::print(job, "{}\n{}", mt::explain(plan), mt::pictures(plan));
-  else if (o.explain == "html") mt::print(job, "{}", mt::page({mt::on_page("training", plan)}));
+  else if (o.explain == "html")
+    mt::print(job, "{}",
+              mt::page({mt::on_page("training", plan,
+                                    o.rates.empty() ? examples::measured_here<mt::default_device>()
+                                                    : examples::given_rates(o.rates, plan.processors_mesh()))}));
   else if (!o.explain.empty()) mt::print(job, "{}", mt::instructions(plan));
   if (o.dot.empty() || !job.is_root()) return 0;
   std::ofstream file(o.dot);
-  if (!(file << mt::graphviz(plan.graph())).flush())
+  auto const how = o.dot_nodes ? mt::graph_detail::nodes : mt::graph_detail::automatic;
+  if (!(file << mt::graphviz(plan.graph(), how, &plan.planned().numbers)).flush())
     throw mt::error("R43", {"the graph cannot be written to '", o.dot, "'"});
   return 0;
 }

@@ -32,7 +32,7 @@ that is skipped fails, unless tests/skips.txt has the reason.
     package       every header alone; small projects that use the library: installed, included, without CMake; kernels
                   of nvcc, where it is
     native        tests of the cpu device once more, compiled for this very processor; for two at once; without libraries
-    translate     the example translate, and the example transformer on a megabyte of text
+    translate     the example translate, and the example transformer on a megabyte of text; pages of plans in a browser
     images        the examples resnet and digits
     tpu           training steps through the compiler of TPUs, which is installed in build/libtpu
     cuda          programs on the cuda device, the host's compiler and processors in place of a GPU; kernels through
@@ -185,6 +185,7 @@ groups=(build library examples tests)
 [[ "${labels[*]} $alone" =~ clang|sanitize|threads|fuzz|compile-fail ]] && groups+=(all)
 [[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
 [[ " ${labels[*]} $alone " != *" slurm "* || ( -n $filter && $filter != *slurm* ) ]] || groups+=(slurm)
+[[ " ${labels[*]} $alone " != *" translate "* || ( -n $filter && $filter != *browser* ) ]] || groups+=(browser)
 [ -z "$only_install" ] || groups+=(ci)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 meshtensor_python=

@@ -4,6 +4,7 @@
 #include <meshtensor/inspect/checker.hpp>
 #include <meshtensor/inspect/environment.hpp>
 #include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/measured_rates.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/job/command_line.hpp>
 #include <meshtensor/job/lockstep.hpp>
@@ -20,7 +21,8 @@ template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shap
 template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string pictures<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string drawing<lazy>(module const&, plan const&, mesh_shape const&);
-template std::string graphviz<lazy>(module const&);
+template std::string graphviz<lazy>(module const&, graph_detail, binding const*);
+template std::string page<lazy>(std::vector<plan_on_page> const&);
 template std::string text_of<lazy>(module const&);
 template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_request const&, int, int, pass_observer*);
 template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
@@ -29,6 +31,7 @@ template check_result compare_steps<lazy>(checked_program const&, store&, step_m
 template std::string full_name_in<lazy>(std::string_view);
 template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
 template std::string text_of_instructions<lazy>(module const&, plan const&);
+template std::vector<link> measured_links<lazy>(job_runner&, mesh_shape const&);
 template void bind_axes_of_environment<lazy>(mesh_shape&);
 template command_line read_command_line<lazy>(int, char**, std::string_view, bool);
 template char const* tool_in_environment<lazy>();

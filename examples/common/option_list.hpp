@@ -16,6 +16,7 @@
 
 #include "device_name.hpp"
 #include "ending.hpp"
+#include "machine_rates.hpp"
 
 namespace examples {
 
@@ -88,6 +89,23 @@ struct option_list {
             "Print what each rank stores, exchanges and computes, or (=instructions) the list of what it does in a "
             "step, or (=html) a page for a browser with all of it, then stop")
         ->check(CLI::IsMember({"plan", "instructions", "html"}))
+        ->group(group);
+  }
+  /// `--rates`, for the page of `--explain=html`; given_rates reads them.
+  CLI::Option* rates(std::string& into) {
+    return app
+        .add_option("--rates", into,
+                    "Rates of a rank in a second, for the times on the page of --explain=html, as in "
+                    "flops=2e14,memory=2e12,network=25e9,latency=5e-6 (measured here)")
+        ->type_name("NAME=R,..")
+        ->check(CLI::Validator(
+            [](std::string& text) {
+              machine_rates unused;
+              return read_rates(text, unused)
+                         ? std::string()
+                         : "'" + text + "' is not like flops=2e14,memory=2e12,network=25e9,latency=5e-6";
+            },
+            ""))
         ->group(group);
   }
 };

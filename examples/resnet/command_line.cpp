@@ -110,6 +110,7 @@ struct command_line {
     add.flag("--evaluate", o.evaluate, "Evaluate only");
     add.flag("--counts", o.counts, "Print the numbers of parameters and of multiplications, then end");
     add.explain(o.explain);
+    add.rates(o.rates);
     add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
     add.flag("--check-numerics", o.check_numerics,
              "Look at every value as it is made, and stop at the first that is no number");

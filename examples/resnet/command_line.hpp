@@ -38,6 +38,7 @@ struct options {
   double time_limit = 0;
   // modes
   std::string explain;  // empty, "plan", "instructions" or "html"
+  std::string rates;    // of the page; empty: measured
   bool evaluate = false, counts = false, profile = false, check = false, check_numerics = false;
 
   /// The epochs at which the learning rate falls to a tenth, three of them.

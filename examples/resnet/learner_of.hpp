@@ -7,12 +7,14 @@
 
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain_html.hpp>
+#include <meshtensor/inspect/measured_rates.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/pass/cost.hpp>
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
 
 #include "../common/built_devices.hpp"
+#include "../common/machine_rates.hpp"
 #include "learner.hpp"
 #include "programs.hpp"
 #include "sizes.hpp"
@@ -93,7 +95,10 @@ class learner_of : public learner {
   }
   std::string explained(std::string const& what) const override {
     if (what == "instructions") return mt::instructions(*step_);
-    if (what == "html") return mt::page({mt::on_page("training", *step_)});
+    if (what == "html")
+      return mt::page({mt::on_page(
+          "training", *step_,
+          o_.rates.empty() ? mt::measured_rates(*step_) : examples::given_rates(o_.rates, step_->processors_mesh()))});
     return mt::explain(*step_) + "\n" + mt::pictures(*step_);
   }
   std::int64_t planned_bytes() const override {

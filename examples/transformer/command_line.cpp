@@ -84,7 +84,9 @@ struct command_line {
 
     add.group = "The plan, before anything runs";
     add.explain(o.explain);
-    add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
+    add.rates(o.rates);
+    add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz, a box for each scope; then stop");
+    add.flag("--dot-nodes", o.dot_nodes, "Each operation of this graph on its own, instead of scopes")->needs("--dot");
 
     add.group = "Where the time goes";
     add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");

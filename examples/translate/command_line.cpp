@@ -97,6 +97,7 @@ struct command_line {
 
     add.group = "What happens";
     add.explain(o.explain);
+    add.rates(o.rates);
     add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
     add.flag("--check-numerics", o.check_numerics,
              "Look at every value as it is made, and stop at the first that is no number");

@@ -38,6 +38,7 @@ struct options {
   bool sample = false, interactive = false;
   // modes
   std::string explain;  // empty, "plan", "instructions" or "html"
+  std::string rates;    // of the page; empty: measured
   bool profile = false, check = false, check_numerics = false;
 
   bool trains() const { return load.empty(); }

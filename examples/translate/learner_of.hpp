@@ -6,11 +6,13 @@
 
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain_html.hpp>
+#include <meshtensor/inspect/measured_rates.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
 
 #include "../common/built_devices.hpp"
+#include "../common/machine_rates.hpp"
 #include "learner.hpp"
 #include "sizes.hpp"
 
@@ -53,7 +55,10 @@ class learner_of : public learner {
 
   std::string explained(std::string const& what) const override {
     if (what == "instructions") return mt::instructions(*steps_[0]);
-    if (what == "html") return mt::page({mt::on_page("training", *steps_[0])});
+    if (what == "html")
+      return mt::page({mt::on_page("training", *steps_[0],
+                                   o_.rates.empty() ? mt::measured_rates(*steps_[0])
+                                                    : examples::given_rates(o_.rates, steps_[0]->processors_mesh()))});
     return mt::explain(*steps_[0]) + "\n" + mt::pictures(*steps_[0]);
   }
   std::pair<bool, std::string> compare(mt::pair_batch const& b) override {

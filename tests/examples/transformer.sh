@@ -271,6 +271,12 @@ PYTHON
     done
     "$program" --explain=html --mesh data=64,model=8 >page.html 2>err || fail "exit code $?: $(cat err)"
     grep -q 'data-ranks="512"' page.html || fail 'the page does not have 512 ranks'
+    grep -qE '<td>arithmetic</td>.*(measured|assumed)' page.html || fail 'the page does not say where its rates come from'
+    "$program" --explain=html --mesh data=64,model=8 --rates flops=2e14,memory=2e12,network=25e9,latency=5e-6 >given.html 2>err ||
+      fail "exit code $?: $(cat err)"
+    for words in '200 Tflop/s</td><td>given' '2.00 TB/s</td><td>given' '25.0 GB/s, 5.00 µs a message</td><td>given'; do
+      grep -qF "$words" given.html || fail "no '$words' on the page"
+    done
     [ "$(wc -c <page.html)" -lt 1000000 ] || fail "the page has $(wc -c <page.html) bytes"
     "$program" --explain=instructions --mesh data=64,model=8 >list 2>err || fail "exit code $?: $(cat err)"
     for words in 'begin_loop layers, 4 times, reversed' 'start all_reduce' 'copy_to_output' 'bind_variable model/decoder/tokens'; do
@@ -279,6 +285,12 @@ PYTHON
     "$program" --dot graph >out 2>err || fail "exit code $?: $(cat err)"
     [ "$(head -n 1 graph)" = 'digraph module {' ] || fail 'no graph'
     [ ! -s out ] || fail 'the graph is also on standard output'
+    grep -qF 'repeat layers, 4 times: body' graph || fail 'the graph does not say how often layers run'
+    "$program" --dot nodes --dot-nodes 2>err || fail "exit code $?: $(cat err)"
+    [ "$(grep -c ' -> ' nodes)" -gt $((5 * $(grep -c ' -> ' graph))) ] || fail 'the graph has no single nodes'
+    if command -v dot >/dev/null; then
+      timeout 300 dot -Tsvg -o graph.svg graph 2>err && [ ! -s err ] || fail "Graphviz refuses the graph: $(head -c 300 err)"
+    fi
     ;;
   errors)
     : >empty
@@ -296,6 +308,9 @@ PYTHON
     refused 2 "'data=0' is not like data=2,model=2" "$program" --mesh data=0
     refused 2 "'rows=2' is not like data=2,model=2" "$program" --mesh rows=2
     refused 2 '--nonsense' "$program" --nonsense
+    for rates in '' flops flops=0 flops=-1 flops=inf flops=2e14x flop=1 flops=1,flops=2 latency=1 flops=1,,memory=1; do
+      refused 2 "--rates" "$program" --explain=html --rates "$rates"
+    done
     for option in --check --profile --trace=file; do
       refused 2 "${option%%=*}: it looks at single operations, but the device pjrt runs programs whole" "$program" $option --device pjrt
     done

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes quantities with three digits and a metric prefix.
+// Writes quantities and times with three digits and a metric prefix.
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
+#include <utility>
 
 namespace meshtensor::detail {
 
@@ -26,5 +28,16 @@ namespace meshtensor {
 
 /// `1.50 MB`
 inline std::string bytes_text(std::int64_t n) { return detail::rounded(n) + "B"; }
+
+/// `12.3 ms`: three digits, of a time below 100 years.
+inline std::string seconds_text(double seconds) {
+  constexpr std::pair<double, char const*> units[] = {{1e-9, " ns"}, {1e-6, " µs"}, {1e-3, " ms"}, {1, " s"}};
+  std::size_t at = 0;
+  while (at < 3 && seconds >= 999.5 * units[at].first) ++at;
+  double const n = seconds / units[at].first;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n);
+  return text + std::string(units[at].second);
+}
 
 }  // namespace meshtensor

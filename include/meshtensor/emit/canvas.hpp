@@ -16,11 +16,13 @@ class canvas {
  public:
   enum class style : std::uint8_t { title, name, note, label, line };
 
-  /// A rectangle in one colour; in several, they alternate in slanting bands.
-  void rectangle(int x, int y, int width, int height, std::vector<std::string> const& colours) {
+  /// A rectangle in one colour; in several, they alternate in slanting bands. Browsers show `title` under the pointer.
+  void rectangle(int x, int y, int width, int height, std::vector<std::string> const& colours,
+                 std::string_view title = "") {
     std::string fill = colours[0];
     if (colours.size() > 1) fill = "url(#" + bands_of(colours) + ")";
-    elements_ += "<rect" + box(x, y, width, height) + " fill=\"" + fill + "\"/>\n";
+    elements_ += "<rect" + box(x, y, width, height) + " fill=\"" + fill + "\"";
+    elements_ += title.empty() ? "/>\n" : "><title>" + escaped(title) + "</title></rect>\n";
     reach(x + width, y + height);
   }
   void frame(int x, int y, int width, int height) {
@@ -56,19 +58,23 @@ class canvas {
     return static_cast<int>(letters) * (s == style::title ? 9 : 8);
   }
 
-  /// The image, as large as what is on it and a margin.
+  /// The image, as large as what is on it and a margin. It is dark where the reader prefers that.
   std::string image() const {
-    std::string const size = std::to_string(right_ + margin) + " " + std::to_string(bottom_ + margin);
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\"" + pair("width", right_ + margin) +
-           pair("height", bottom_ + margin) +
-           ">\n<style>text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;fill:#"
-           "1f2328}"
-           ".title{font-size:15px;font-weight:bold}.name{font-weight:bold}.note{fill:#59636e}"
-           ".label{font-size:12px}.centred{text-anchor:middle}"
-           ".frame{fill:none;stroke:#59636e;stroke-width:1}</style>\n"
-           "<defs>\n" +
-           joined(patterns_) + "</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + elements_ +
-           "</svg>\n";
+    return head(right_ + margin, bottom_ + margin) + "<style>" + style_sheet() + "@media(prefers-color-scheme:dark){" +
+           dark_style_sheet() + "}</style>\n" + definitions() +
+           "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n" + elements_ + "</svg>\n";
+  }
+  /// The image without its margin, its background and its style, for a page that has `style_sheet`.
+  std::string image_of_page() const { return head(right_ + 1, bottom_ + 1) + definitions() + elements_ + "</svg>\n"; }
+  static std::string style_sheet() {
+    return "text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;fill:#1f2328;"
+           "pointer-events:none}.title{font-size:15px;font-weight:bold}.name{font-weight:bold}.note{fill:#59636e}"
+           ".label{font-size:12px}.centred{text-anchor:middle}.frame{fill:none;stroke:#59636e;stroke-width:1}"
+           ".paper{fill:#ffffff}";
+  }
+  /// What differs on a dark page. Labels stay dark, because they stand on light colours.
+  static std::string dark_style_sheet() {
+    return "text{fill:#e6edf3}.note{fill:#9198a1}.label{fill:#1f2328}.frame{stroke:#9198a1}.paper{fill:#0d1117}";
   }
 
   static std::string escaped(std::string_view text) {
@@ -86,6 +92,11 @@ class canvas {
   static constexpr int margin = 16;
 
  private:
+  static std::string head(int width, int height) {
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(width) + " " +
+           std::to_string(height) + "\"" + pair("width", width) + pair("height", height) + ">\n";
+  }
+  std::string definitions() const { return patterns_.empty() ? "" : "<defs>\n" + joined(patterns_) + "</defs>\n"; }
   static std::string pair(char const* name, int value) {
     return std::string(" ") + name + "=\"" + std::to_string(value) + "\"";
   }

@@ -29,36 +29,23 @@ class drawing_writer : parts_writer {
     lines(canvas_, left, y_, exchanges_of_report(m_, plan_).text());
     return canvas_.image();
   }
-  /// The figures alone.
-  std::string parts() {
-    draw();
-    return canvas_.image();
-  }
 
- private:
   /// Tensors that are held alike.
   struct figure {
     value of;
     std::string type;
     std::vector<std::string> names;
   };
-  /// Parts of a dim that are drawn, and where.
-  struct strip {
-    part const* of;  // null: those that are left out
-    int begin, size;
-  };
-  static constexpr int left = canvas::margin, line = 18, gap = 22, cell_height = 26, widest = 240, tallest = 110,
-                       page = 760;
-  static constexpr std::size_t most_parts = 16, most_colours = 8;
-
-  void draw() {
-    y_ = canvas::margin + 14;
-    canvas_.text(left, y_, title(), style::title);
-    y_ += 12;
-    legend();
-    std::vector<figure> figures;
-    each_port([&](std::string const& name, value const& v) { add(figures, name, v); });
-    in_rows(figures);
+  std::vector<figure> figures() const {
+    std::vector<figure> all;
+    each_port([&](std::string const& name, value const& v) { add(all, name, v); });
+    return all;
+  }
+  /// The boxes of a figure, without its name and type.
+  canvas boxes(figure const& f) const {
+    canvas c;
+    draw_boxes(c, f, 0);
+    return c;
   }
   std::string title() const {
     std::string text, sizes;
@@ -68,19 +55,48 @@ class drawing_writer : parts_writer {
       sizes += (a == 0 ? " on the mesh " : ", ") + axis(a) + " = " + std::to_string(mesh_.axes[a].extent);
     return text + sizes;
   }
-
-  /// The colours of the ranks, as many as there is room for.
-  void legend() {
-    int x = left;
+  struct legend_entry {
+    std::string colour, text;
+  };
+  /// The colours of the ranks, as many as there is room for. An entry without a colour tells what is left out.
+  std::vector<legend_entry> legend() const {
+    std::vector<legend_entry> all;
     std::int64_t const shown = std::min<std::int64_t>(mesh_.size(), 12);
-    for (std::int64_t rank = 0; rank < shown; ++rank) {
-      std::string const name = "rank " + std::to_string(rank);
-      canvas_.rectangle(x, y_ + 6, 14, 14, {colour(rank)});
-      canvas_.text(x + 20, y_ + 18, name, style::note);
-      x += 20 + canvas::width_of(name, style::note) + 16;
+    for (std::int64_t rank = 0; rank < shown; ++rank) all.push_back({colour(rank), "rank " + std::to_string(rank)});
+    if (shown < mesh_.size()) all.push_back({"", "and " + std::to_string(mesh_.size() - shown) + " more"});
+    if (mesh_.size() > static_cast<std::int64_t>(most_colours))
+      all.push_back({grey, "more than " + std::to_string(most_colours) + " ranks hold it"});
+    return all;
+  }
+
+ private:
+  /// Parts of a dim that are drawn, and where.
+  struct strip {
+    part const* of;  // null: those that are left out
+    int begin, size;
+  };
+  static constexpr int left = canvas::margin, line = 18, gap = 22, cell_height = 26, widest = 240, tallest = 110,
+                       page = 760;
+  static constexpr std::size_t most_parts = 16, most_colours = 8;
+  static constexpr char const* grey = "#c4ccd4";
+
+  void draw() {
+    y_ = canvas::margin + 14;
+    canvas_.text(left, y_, title(), style::title);
+    y_ += 12;
+    draw_legend();
+    in_rows(figures());
+  }
+  void draw_legend() {
+    int x = left;
+    for (legend_entry const& e : legend()) {
+      if (int const right = x + 20 + canvas::width_of(e.text, style::note); x > left && right > page) {
+        x = left, y_ += line;
+      }
+      if (!e.colour.empty()) canvas_.rectangle(x, y_ + 6, 14, 14, {e.colour}), x += 20;
+      canvas_.text(x, y_ + 18, e.text, style::note);
+      x += canvas::width_of(e.text, style::note) + 16;
     }
-    if (shown < mesh_.size())
-      canvas_.text(x, y_ + 18, "and " + std::to_string(mesh_.size() - shown) + " more", style::note);
     y_ += 32;
   }
 
@@ -107,7 +123,10 @@ class drawing_writer : parts_writer {
     std::size_t const more = f.names.size() - 1;
     c.text(0, line, f.names[0] + (more == 0 ? "" : " and " + std::to_string(more) + " more"), style::name);
     c.text(0, 2 * line, f.of.dims.count == 0 ? "scalar" : f.type, style::note);
-    int const y = 2 * line + 10;
+    draw_boxes(c, f, 2 * line + 10);
+    return c;
+  }
+  void draw_boxes(canvas& c, figure const& f, int y) const {
     std::vector<int> sharded, whole;
     for (int d = 0; d < f.of.dims.count; ++d) (numbers_.parts(f.of, d) > 1 ? sharded : whole).push_back(d);
     std::ranges::sort(whole, {}, [&](int d) { return std::pair(-extent(f.of, d), d); });
@@ -117,15 +136,19 @@ class drawing_writer : parts_writer {
     if (sharded.size() > 2) lines(c, 0, y - line, table_of_boxes(f.of, sharded));
     else if (sharded.empty()) cell(c, all_ranks(), 0, y, 3 * cell_height, cell_height);
     else grid(c, y, f.of, sharded.size() == 2 ? sharded[0] : -1, sharded.back());
-    return c;
   }
 
   /// One dim downwards, if there is one, and one to the right.
   void grid(canvas& c, int y, value const& v, int down, int right) const {
     std::vector<part> const rows = down < 0 ? std::vector<part>{{{0, 1}, all_ranks()}} : parts_of(v, down);
     std::vector<part> const columns = parts_of(v, right);
-    int const height = down < 0 ? cell_height : pixels(extent(v, down), rows.size(), cell_height / 2, tallest);
-    int const width = pixels(extent(v, right), columns.size(), cell_height, widest);
+    auto const room = [](std::vector<part> const& parts, std::size_t most, int each) {  // for labels
+      return static_cast<int>(std::min(parts.size(), most)) * each;
+    };
+    int const height =
+        down < 0 ? cell_height
+                 : std::max(pixels(extent(v, down), rows.size(), cell_height / 2, tallest), room(rows, 8, 22));
+    int const width = std::max(pixels(extent(v, right), columns.size(), cell_height, widest), room(columns, 4, 72));
     std::string const of_rows = down < 0 ? "" : dim_text(v, down);
     int const x = down < 0 ? 0 : canvas::width_of(of_rows, style::note) + 8;
     c.text(x, y + 10, dim_text(v, right), style::note);
@@ -164,12 +187,12 @@ class drawing_writer : parts_writer {
   void cell(canvas& c, std::vector<std::int64_t> const& ranks, int x, int y, int width, int height) const {
     std::vector<std::string> colours;
     for (std::int64_t rank : ranks) colours.push_back(colour(rank));
-    if (ranks.size() > most_colours) colours = {"#d0d7de"};
-    c.rectangle(x, y, width, height, colours);
+    if (ranks.size() > most_colours) colours = {grey};
+    c.rectangle(x, y, width, height, colours, (ranks.size() == 1 ? "rank " : "ranks ") + ranks_text(ranks, 60));
     c.frame(x, y, width, height);
     std::string const text = ranks_text(ranks, static_cast<std::size_t>(std::max(width / 8, 1)));
     int const wide = canvas::width_of(text, style::label);
-    if (wide > width - 4 || height < 16) return;
+    if (wide + 8 > width || height < 20) return;
     if (ranks.size() > 1) c.rectangle(x + (width - wide) / 2 - 3, y + height / 2 - 8, wide + 6, 16, {"#ffffffcc"});
     c.text(x + width / 2, y + height / 2 + 4, text, style::label, true);
   }

@@ -1,65 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a module for Graphviz: a box around every region, communication in colour, dims and layouts on the edges.
+// Draws a module for Graphviz: a box around every region and scope, communication in colour, layouts on the edges.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "meshtensor/graph/owner.hpp"
-#include "meshtensor/graph/spell.hpp"
-#include "meshtensor/op/rules.hpp"
+#include "meshtensor/emit/graphviz/labels.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor {
+
+/// What a graph draws: each single node, or one box for the nodes of a scope. `automatic` draws nodes if there are few.
+enum class graph_detail : std::uint8_t { automatic, nodes, scopes };
+
 namespace detail {
 
-class drawing : speller {
+class drawing : graph_labels {
  public:
-  explicit drawing(module const& m) : speller(m), inside_(at(m.region_count)), owner_(at(m.region_count), -1) {
+  drawing(module const& m, graph_detail detail, binding const* numbers, int most_boxes = 60)
+      : graph_labels(m, numbers),
+        most_boxes_(most_boxes),
+        inside_(at(m.region_count)),
+        owner_(at(m.region_count), -1),
+        box_(at(m.node_count), -1) {
     for (int i = 0; i < m.node_count; ++i) {
       inside_[m.nodes[i].region].push_back(i);
       for (int k = 0; k < m.nodes[i].regions.count; ++k) owner_[m.region_of(m.nodes[i], k)] = i;
     }
+    by_scopes_ = detail == graph_detail::scopes || (detail == graph_detail::automatic && m.node_count > most_nodes);
   }
 
   std::string text() {
-    text_ =
-        "digraph module {\n"
-        "  compound=true;\n"
-        "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n"
-        "  edge [fontname=\"sans-serif\", fontsize=8, color=gray40];\n";
-    for (int r = 0; r < m_.region_count; ++r)
-      if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed) cluster(r, 2);
-    for (int i = 0; i < m_.node_count; ++i) edges(i);
+    draw();
+    while (by_scopes_ && boxes_ > most_boxes_ && deepest_ > 1) depth_ = deepest_ - 1, draw();
     return std::move(text_ += "}\n");
   }
 
  private:
-  static std::string quoted(std::string_view s) {
-    std::string r = "\"";
-    for (char c : s) {
-      if (c == '"' || c == '\\') r += '\\';
-      r += c;
-    }
-    return r + "\"";
+  static constexpr int most_nodes = 150;
+
+  void draw() {
+    text_ = "digraph module {\n  compound=true;\n";
+    if (by_scopes_) text_ += "  newrank=true;\n";  // without it, Graphviz fails on circles between clusters
+    text_ +=
+        "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n"
+        "  edge [fontname=\"sans-serif\", fontsize=8, color=gray40];\n";
+    boxes_ = scopes_ = 0, deepest_ = 0;
+    for (int r = 0; r < m_.region_count; ++r)
+      if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed) cluster(r, 2);
+    if (by_scopes_) return edges_of_boxes();
+    for (int i = 0; i < m_.node_count; ++i) edges(i);
   }
+
   static std::string vertex(int node) { return "n" + std::to_string(node); }
+  static std::string box(int number) { return "s" + std::to_string(number); }
+  /// Whether boxes have the nodes of the regions that a node owns, too: those of loops and branches.
+  static bool is_open(node const& n) {
+    return n.regions.count != 0 && n.kind != primitive::composite && n.kind != primitive::kernel;
+  }
+
+  void begin_cluster(std::string const& id, std::string const& title, std::size_t indent) {
+    std::string const more(indent + 2, ' ');
+    text_ += std::string(indent, ' ') + "subgraph cluster_" + id + " {\n" + more + "label=" + quoted(title) + ";\n" +
+             more + "style=rounded;\n" + more + "color=gray60;\n" + more + "fontname=\"sans-serif\";\n";
+  }
+  void end_cluster(std::size_t indent) { text_ += std::string(indent, ' ') + "}\n"; }
 
   void cluster(int r, std::size_t indent) {
-    constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "kernel"};
-    std::string const pad(indent, ' '), more(indent + 2, ' ');
-    region const& g = m_.regions[r];
-    std::string title = words[static_cast<int>(g.kind)];
-    if (g.kind == region_kind::entry) title += " " + label(g.label);
-    else if (owner_[at(r)] >= 0) title = head(m_.nodes[owner_[at(r)]]) + ": " + title;
-    text_ += pad + "subgraph cluster_" + std::to_string(r) + " {\n" + more + "label=" + quoted(title) + ";\n" + more +
-             "style=rounded;\n" + more + "color=gray60;\n" + more + "fontname=\"sans-serif\";\n";
-    for (int i : inside_[at(r)]) {
-      node const& n = m_.nodes[i];
-      text_ += more + vertex(i) + " [label=" + quoted(head(n)) + ", tooltip=" + quoted(origin(n)) + look(n) + "];\n";
-      for (int k = 0; k < n.regions.count; ++k) cluster(m_.region_of(n, k), indent + 2);
+    begin_cluster("r" + std::to_string(r),
+                  title_of_region(m_.regions[r], owner_[at(r)] < 0 ? nullptr : &m_.nodes[owner_[at(r)]]), indent);
+    scope(inside_[at(r)], 0, "", indent + 2);
+    end_cluster(indent);
+  }
+  /// The scopes of a node below that of the node that owns its region, the outermost first.
+  std::vector<path_id> scopes_of(int i) const {
+    node const& n = m_.nodes[i];
+    std::vector<path_id> all = chain(n.path);
+    int const owner = owner_[n.region];
+    std::vector<path_id> const outside = owner < 0 ? std::vector<path_id>{} : chain(m_.nodes[owner].path);
+    std::size_t shared = 0;
+    while (shared < all.size() && shared < outside.size() && all[shared] == outside[shared]) ++shared;
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shared));
+    return all;
+  }
+  std::vector<path_id> chain(path_id p) const {
+    std::vector<path_id> all;
+    for (; p < m_.path_count; p = m_.paths[p].parent) all.insert(all.begin(), p);
+    return all;
+  }
+
+  /// Nodes of a region that share so many scopes, of which the last one has the name.
+  void scope(std::vector<int> const& nodes, std::size_t level, std::string const& name, std::size_t indent) {
+    std::vector<int> here;
+    std::vector<std::pair<path_id, std::vector<int>>> below;
+    for (int i : nodes) {
+      std::vector<path_id> const all = scopes_of(i);
+      deepest_ = std::max(deepest_, std::min(all.size(), depth_));
+      if (all.size() <= level || level >= depth_) {
+        here.push_back(i);
+        continue;
+      }
+      if (below.empty() || below.back().first != all[level]) {
+        auto const known = std::ranges::find(below, all[level], &std::pair<path_id, std::vector<int>>::first);
+        if (known != below.end()) {
+          known->second.push_back(i);
+          continue;
+        }
+        below.push_back({all[level], {}});
+      }
+      below.back().second.push_back(i);
     }
-    text_ += pad + "}\n";
+    if (by_scopes_) box_of_scope(here, below.empty() ? name : "", indent);
+    else
+      for (int i : here) single(i, indent);
+    for (auto const& [path, inner] : below) {
+      std::string const inner_name = label(m_.paths[path].label);
+      bool const is_one_box = by_scopes_ && std::ranges::none_of(inner, [&](int i) {
+                                return is_open(m_.nodes[i]) || (scopes_of(i).size() > level + 1 && level + 1 < depth_);
+                              });
+      if (is_one_box) {
+        scope(inner, level + 1, inner_name, indent);
+        continue;
+      }
+      begin_cluster("s" + std::to_string(scopes_++), inner_name, indent);
+      scope(inner, level + 1, "", indent + 2);
+      end_cluster(indent);
+    }
+  }
+  void single(int i, std::size_t indent) {
+    node const& n = m_.nodes[i];
+    text_ += std::string(indent, ' ') + vertex(i) + " [label=" + quoted(head(n)) + ", tooltip=" + quoted(origin(n)) +
+             look(n) + "];\n";
+    for (int k = 0; k < n.regions.count; ++k) cluster(m_.region_of(n, k), indent);
+  }
+  /// One vertex for nodes, one for inputs and one for outputs, which would make circles; and the regions that they own.
+  void box_of_scope(std::vector<int> const& nodes, std::string const& name, std::size_t indent) {
+    std::vector<int> inputs, outputs, others;
+    for (int i : nodes) {
+      node const& n = m_.nodes[i];
+      if (n.kind == primitive::argument || is_open(n)) continue;
+      (n.kind == primitive::input ? inputs : n.kind == primitive::output ? outputs : others).push_back(i);
+    }
+    for (auto const* all : {&inputs, &others, &outputs}) {
+      if (all->empty()) continue;
+      for (int i : *all) box_[at(i)] = boxes_;
+      std::vector<std::string> lines = summary(*all);
+      if (!name.empty()) lines.insert(lines.begin(), name);
+      text_ += std::string(indent, ' ') + box(boxes_++) + " [label=" + quoted(lines) +
+               ", tooltip=" + quoted(path(m_.nodes[all->front()].path)) + look_of_box(*all) + "];\n";
+    }
+    for (int i : nodes)
+      for (int k = 0; is_open(m_.nodes[i]) && k < m_.nodes[i].regions.count; ++k)
+        cluster(m_.region_of(m_.nodes[i], k), indent);
   }
 
   // Values enter a region at its arguments and leave it through its owner.
@@ -78,63 +175,88 @@ class drawing : speller {
     }
   }
   void edge(value_id v, int to, bool leaves) {
-    text_ += "  " + vertex(m_.values[v].node) + " -> " + vertex(to) +
-             " [label=" + quoted(dims(m_.values[v].dims, m_.values[v].layout)) + (leaves ? ", style=dashed" : "") +
-             "];\n";
+    text_ += "  " + vertex(m_.values[v].node) + " -> " + vertex(to) + " [label=" + quoted(type_without_dtype(v)) +
+             (leaves ? ", style=dashed" : "") + "];\n";
   }
 
-  std::string head(node const& n) const {
-    switch (n.kind) {
-      case primitive::input:
-      case primitive::output:
-      case primitive::watch:
-      case primitive::composite: return std::string(text_of(n)) + " " + label(name_of(n));
-      case primitive::read:
-      case primitive::write:
-        return std::string(text_of(n)) + " " +
-               (variable_of(n) < m_.variable_count ? path(m_.variables[variable_of(n)].path) : "?");
-      case primitive::argument: return "argument " + std::to_string(place_of(n));
-      case primitive::repeat:
-        return "repeat " + dim(loop::of(n).dim) + (loop::of(n).ends_early ? ", or less often" : "");
-      default: break;
+  /// One edge for all values that go from one box to another. A scope computes gradients, too, so boxes make circles.
+  /// Therefore edges against the order of the first nodes do not rank boxes.
+  void edges_of_boxes() {
+    int now = 0;
+    first_.assign(at(boxes_), -1);
+    for (int r = 0; r < m_.region_count; ++r)
+      if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed) run(r, now);
+    std::map<std::pair<int, int>, std::set<value_id>> between;
+    for (int i = 0; i < m_.node_count; ++i) {
+      if (box_[at(i)] < 0) continue;
+      for (int k = 0; k < m_.nodes[i].operands.count; ++k) {
+        std::set<value_id> from, seen;
+        makers(m_.operand(m_.nodes[i], k), from, seen);
+        for (value_id v : from)
+          if (int const source = box_[m_.values[v].node]; source >= 0 && source != box_[at(i)])
+            between[{source, box_[at(i)]}].insert(v);
+      }
     }
-    if (declared(n.kind).fusion == fusion_role::number) return number(constant_attributes::of(n).number);
-    bool const moves = is_collective(n.kind) || n.kind == primitive::local_slice;
-    return text_of(n) + (moves ? " " + axes(axes_of_collective(n)) : std::string());
+    for (auto const& [ends, values] : between)
+      text_ += "  " + box(ends.first) + " -> " + box(ends.second) + " [label=" +
+               quoted(values.size() == 1 ? type_without_dtype(*values.begin())
+                                         : std::to_string(values.size()) + " tensors") +
+               (values.size() == 1 ? "" : ", penwidth=2") +
+               (first_[at(ends.first)] < first_[at(ends.second)] ? "" : ", style=dashed, constraint=false") + "];\n";
   }
-
-  static std::string look(node const& n) {
-    if (is_collective(n.kind)) return ", fillcolor=orange";
-    if (declared(n.kind).work == work_kind::product) return ", fillcolor=palegreen";
-    if (declared(n.kind).fusion == fusion_role::number) return ", shape=plaintext, style=\"\"";
-    switch (n.kind) {
-      case primitive::read:
-      case primitive::write: return ", fillcolor=lightyellow";
-      case primitive::input:
-      case primitive::output:
-      case primitive::watch: return ", fillcolor=lightblue";
-      case primitive::argument: return ", shape=plaintext, style=\"\"";
-      default: return n.regions.count != 0 ? ", fillcolor=gray90" : "";
+  /// Sets when the first node of each box runs.
+  void run(int r, int& now) {
+    for (int i : inside_[at(r)]) {
+      if (int const b = box_[at(i)]; b >= 0 && first_[at(b)] < 0) first_[at(b)] = now++;
+      for (int k = 0; is_open(m_.nodes[i]) && k < m_.nodes[i].regions.count; ++k)
+        run(m_.region_of(m_.nodes[i], k), now);
+    }
+  }
+  /// The values in boxes that a value is: outside of the regions that it enters, inside of those that it leaves.
+  void makers(value_id v, std::set<value_id>& into, std::set<value_id>& seen) const {
+    if (!seen.insert(v).second) return;
+    node const& n = m_.nodes[m_.values[v].node];
+    if (n.kind == primitive::argument && owner_[n.region] >= 0) {
+      node const& owner = m_.nodes[owner_[n.region]];
+      list const arguments = m_.regions[n.region].arguments;
+      for (int p = 0; p < arguments.count && p < owner.operands.count; ++p)
+        if (m_.link(arguments, p) == v) makers(m_.operand(owner, p), into, seen);
+    } else if (is_open(n)) {
+      for (int k = 0; k < n.regions.count; ++k)
+        if (list const results = m_.regions[m_.region_of(n, k)].results; m_.values[v].index < results.count)
+          makers(m_.link(results, m_.values[v].index), into, seen);
+    } else {
+      into.insert(v);
     }
   }
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+  int most_boxes_;
   std::vector<std::vector<int>> inside_;  // nodes by region
   std::vector<int> owner_;                // node by region, or -1
+  std::vector<int> box_;                  // of a node; -1: none
+  std::vector<int> first_;                // by box: when its first node runs
+  bool by_scopes_ = false;
+  int boxes_ = 0, scopes_ = 0;
+  std::size_t depth_ = 64, deepest_ = 0;  // scopes that are drawn, and that there are
   std::string text_;
 };
 
 }  // namespace detail
 
-/// The module in the DOT language, for `dot -Tsvg`.
+/// The module in the DOT language, for `dot -Tsvg`. Regions and scopes are boxes within each other. The body of a
+/// `repeat` stands there once, with the number of its iterations if `numbers` or the program have it. A large graph has
+/// one vertex for each scope, which lists its operations, and leaves out the innermost scopes if they are too many.
 template <class = lazy>
-std::string graphviz(module const& m) {
-  return detail::drawing(m).text();
+std::string graphviz(module const& m, graph_detail how = graph_detail::automatic, binding const* numbers = nullptr) {
+  return detail::drawing(m, how, numbers).text();
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::string graphviz<lazy>(module const&);
+extern template std::string graphviz<lazy>(module const&, graph_detail, binding const*);
 #endif
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

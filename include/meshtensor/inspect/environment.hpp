@@ -2,6 +2,7 @@
 // Registers the tools that environment variables ask for, at each executable of a program:
 //
 //   MESHTENSOR_EXPLAIN=plan        prints the plan; `pictures` and `instructions` print these
+//   MESHTENSOR_EXPLAIN=plan.html   writes the plan as a page for a browser; so does `html`
 //   MESHTENSOR_PICTURE=plan.svg    draws which rank holds which elements
 //   MESHTENSOR_PROFILE=1           prints where the steps spent their time, when the executable goes
 //   MESHTENSOR_TRACE=steps.json    writes their timeline, for Perfetto or chrome://tracing
@@ -12,9 +13,15 @@
 // header in it. In a program of headers alone, one file includes it.
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <string_view>
+#include <typeindex>
+#include <utility>
 
+#include "meshtensor/emit/page.hpp"
 #include "meshtensor/inspect/explain.hpp"
+#include "meshtensor/inspect/measured_rates.hpp"
 #include "meshtensor/inspect/profile.hpp"
 #include "meshtensor/inspect/trace_events.hpp"
 #include "meshtensor/run/environment_tools.hpp"
@@ -39,13 +46,41 @@ inline std::string path_number(std::string_view path, int number) {
   return std::string(stem) + "-" + std::to_string(number) + std::string(path.substr(stem.size()));
 }
 
+/// The rates of the machine, measured once for equal executables, for example for the buckets of a translator. The
+/// network between processes is not measured, because others may not have the variable, and would be waited for.
+inline page_rates rates_of_machine(step_under_tools& step) {
+  static std::mutex one_at_a_time;
+  static std::map<std::pair<std::type_index, std::int64_t>, page_rates> known;
+  std::lock_guard const lock(one_at_a_time);
+  auto const [at, is_new] = known.try_emplace({typeid(step), step.mesh().size()});
+  if (is_new && step.runner().processes() == nullptr)
+    at->second = rates_of_job(step.runner(), step.mesh(), step.best_rates());
+  else if (is_new) at->second = {step.best_rates(), {}, "measured"};
+  return at->second;
+}
+/// Writes the page of an executable, and says where it is.
+inline void write_page(step_under_tools& step, std::string const& path) {
+  job_runner& j = step.runner();
+  if (!j.is_root()) return;
+  auto const& m = step.graph();
+  int entry = 0;
+  while (m.regions[entry].kind != region_kind::entry || m.regions[entry].removed) ++entry;
+  std::string const title = speller(m).label(m.regions[entry].label);
+  if (write_once(j, page({{title, m, step.planned(), step.mesh(), rates_of_machine(step)}}), path))
+    tell(j, "the plan of " + title + " is in " + path + "\n");
+}
+
 inline void begin_tools(step_under_tools& step) {
   job_runner& j = step.runner();
   if (std::string_view const what = wanted_of("MESHTENSOR_EXPLAIN"); !what.empty()) {
     if (what == "plan" || what == "1") tell(j, report(step.graph(), step.planned(), step.mesh()));
     else if (what == "pictures") tell(j, pictures(step.graph(), step.planned(), step.mesh()));
     else if (what == "instructions") tell(j, text_of_instructions(step.graph(), step.planned()));
-    else warn(j, "R86: MESHTENSOR_EXPLAIN has '" + std::string(what) + "': it prints plan, pictures or instructions");
+    else if (static std::atomic<int> pages = 0; what == "html" || what.ends_with(".html"))
+      write_page(step, path_number(what == "html" ? "plan.html" : what, ++pages));
+    else
+      warn(j, "R86: MESHTENSOR_EXPLAIN has '" + std::string(what) +
+                  "': it prints plan, pictures or instructions, or writes html");
   }
   static std::atomic<int> drawn = 0;
   if (std::string_view const path = wanted_of("MESHTENSOR_PICTURE"); !path.empty())

@@ -3,37 +3,23 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/base/saturating.hpp"
 #include "meshtensor/job/planned_collective.hpp"
+#include "meshtensor/mesh/link.hpp"
 
 namespace meshtensor {
 
-/// The network between the processors along a mesh axis: latency of a message in seconds, and bytes a second that a
-/// processor receives.
-struct link {
-  name axis;
-  double latency = 0, bytes_per_second = 0;
-};
-
-/// Seconds of a collective over `count` processors: as many messages one after the other as a tree has levels, twice as
-/// many for an all_reduce by parts, those of reduction_steps for a small one, plus the bytes that a processor receives.
-///
-/// source  the alpha-beta model; Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
-///         MPICH", 2005
+/// Seconds of a collective over `count` processors: its messages one after the other, plus the bytes that a processor
+/// receives.
 constexpr double seconds_of(link const& l, collective_call const& call, int count) {
   if (count < 2) return 0;
-  int levels = static_cast<int>(std::bit_width(static_cast<unsigned>(count - 1)));
-  if (call.kind == collective::all_reduce) {
-    reduction_steps const steps(count);
-    levels = goes_in_steps(call) ? steps.exchanges() + (steps.rest != 0 ? 2 : 0) : 2 * levels;
-  }
-  return levels * l.latency + static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
+  bool const reduces = call.kind == collective::all_reduce;
+  return messages_in_turn(reduces, reduces && goes_in_steps(call), count) * l.latency +
+         static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
 }
 
 /// Times in nanoseconds.

@@ -36,7 +36,7 @@ inline constexpr common_option common_options[] = {
     {"--mesh", "MESHTENSOR_MESH", " data=2,model=2", nullptr, "gives sizes to mesh axes that the program leaves open"},
     {"--threads", "MESHTENSOR_THREADS", " N", nullptr, "computes with N threads in each process"},
     {"--explain", "MESHTENSOR_EXPLAIN", "[=WHAT]", "plan",
-     "prints the plan of each executable, or its pictures or instructions"},
+     "prints the plan of each executable; pictures and instructions print these"},
     {"--picture", "MESHTENSOR_PICTURE", " FILE.svg", nullptr, "draws which rank holds which elements"},
     {"--profile", "MESHTENSOR_PROFILE", "", "1", "prints where the time of all steps but the first went"},
     {"--trace", "MESHTENSOR_TRACE", " FILE.json", nullptr,

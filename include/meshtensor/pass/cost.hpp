@@ -263,6 +263,17 @@ constexpr computed work_of(module const& m, binding const& numbers, auto const& 
 }
 constexpr computed work_of(module const& m, binding const& numbers) { return work_of(m, numbers, numbers); }
 
+/// The elements of the trainable variables that a program reads or writes, on all ranks together.
+constexpr std::int64_t parameter_count(module const& m, binding const& numbers) {
+  bool used[max_variables] = {};
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == primitive::read || m.nodes[i].kind == primitive::write) used[variable_of(m.nodes[i])] = true;
+  std::int64_t sum = 0;
+  for (int v = 0; v < m.variable_count; ++v)
+    if (used[v] && m.variables[v].trainable) sum = saturated_sum(sum, numbers.size(m.variables[v].dims));
+  return sum;
+}
+
 namespace detail {
 template <class... Args>
 struct stages_of;

@@ -51,14 +51,17 @@ TEST_CASE("every number is that of the plan and of its cost") {
     mt::exchanged const sent = mt::traffic_of(m, p);
     mt::computed const work = mt::work_of(m, p.numbers);
     REQUIRE(sent.bytes > 0);
-    std::pair<char const*, std::int64_t> const expected[] = {{"ranks", 6},
-                                                             {"variable-bytes", p.variable_bytes},
-                                                             {"arena-bytes", p.arena_bytes},
-                                                             {"input-bytes", p.input_bytes},
-                                                             {"received-bytes", sent.bytes},
-                                                             {"collectives", sent.collectives()},
-                                                             {"flops", work.all()},
-                                                             {"product-flops", work.products}};
+    std::pair<char const*, std::int64_t> const expected[] = {
+        {"ranks", 6},
+        {"variable-bytes", p.variable_bytes},
+        {"arena-bytes", p.arena_bytes},
+        {"input-bytes", p.input_bytes},
+        {"received-bytes", sent.bytes},
+        {"collectives", sent.collectives()},
+        {"flops", work.all()},
+        {"parameters", mt::parameter_count(m, p.numbers)},
+        {"memory-bytes", p.variable_bytes + p.arena_bytes + p.input_bytes},
+        {"product-flops", work.products}};
     for (auto const& [attribute, value] : expected) {
       CAPTURE(attribute);
       CHECK(numbers(pages[std::size_t(k)], attribute) == std::vector{value});
@@ -103,14 +106,100 @@ TEST_CASE("the longest chain is at least its longest part, and at most all work"
   shape.add("ax", 2).add("by", 2);
   auto const traced = mt::on_heap([] { return mt::trace<program>(); });
   auto const low = mt::lower(*traced, mt::entry_name<program>(), shape, by_model::sharding_rules, {});
-  mt::rates const by_operations{1e9, 1e300};  // operations alone count
-  mt::detail::longest_chain const chain(low->graph, low->planned, by_operations, 1e300);
-  double const all = static_cast<double>(mt::work_of(low->graph, low->planned.numbers).all()) / by_operations.flops;
+  // Operations alone count.
+  mt::page_rates const by_operations{{1e9, 1e300}, {{"ax", 0, 1e300}, {"by", 0, 1e300}}};
+  mt::detail::longest_chain const chain(low->graph, low->planned, mt::detail::known_rates(by_operations));
+  double const all = static_cast<double>(mt::work_of(low->graph, low->planned.numbers).all()) / 1e9;
   CHECK(chain.seconds() > 0.2 * all);  // a network is mostly a chain
   CHECK(chain.seconds() <= all * 1.000001);
   double links = 0;
   for (auto const& l : chain.links()) links += l.seconds;
   CHECK(links == doctest::Approx(chain.seconds()));
+}
+
+TEST_CASE("a chain takes the rates of its machine") {
+  mt::mesh_shape shape{};
+  shape.add("ax", 2).add("by", 2);
+  auto const traced = mt::on_heap([] { return mt::trace<program>(); });
+  auto const low = mt::lower(*traced, mt::entry_name<program>(), shape, by_model::sharding_rules, {});
+  auto const seconds = [&](mt::page_rates const& r) {
+    return mt::detail::longest_chain(low->graph, low->planned, mt::detail::known_rates(r)).seconds();
+  };
+  mt::rates const fast{1e300, 1e300};
+  double const slow_link = seconds({fast, {{"ax", 0, 1e300}, {"by", 0, 1e6}}});
+  CHECK(slow_link > 0);
+  CHECK(seconds({fast, {{"ax", 0, 1e300}, {"by", 0, 2e6}}}) == doctest::Approx(slow_link / 2));
+  CHECK(seconds({fast, {{"ax", 0, 1e300}, {"by", 1e-3, 1e6}}}) > slow_link + 2e-3);  // several messages in turn
+  CHECK(seconds({fast, {{"ax", 0, 1e300}}}) < slow_link);                            // 1 GB/s is assumed over `by`
+  CHECK(seconds({{2e11, 2e10}}) < seconds({}));
+  CHECK(seconds({{1e11, 1e10}, {{"ax", 0, 1e9}, {"by", 0, 1e9}}}) == seconds({}));
+}
+
+struct deep_program {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = repeat(s / "deep", layers, s.input("x", mt::f32, batch, model), [](auto l, auto h) {
+      return rename(einsum(h, l.parameter("w", model, vocab), mt::to(batch, vocab)), vocab, model);
+    });
+    s.output("y", x);
+  }
+};
+
+TEST_CASE("the slices of a loop's parameters take their time, too") {
+  mt::mesh_shape shape{};
+  shape.add("ax", 2);
+  auto const traced = mt::on_heap([] { return mt::trace<deep_program>(); });
+  auto const low =
+      mt::lower(*traced, mt::entry_name<deep_program>(), shape, mt::layout_rules{}.shard("layers", {"ax"}), {});
+  std::int64_t const bytes = mt::traffic_of(low->graph, low->planned).bytes;
+  REQUIRE(bytes > 0);
+  mt::page_rates const by_network{{1e300, 1e300}, {{"ax", 0, 1e6}}};
+  mt::detail::longest_chain const chain(low->graph, low->planned, mt::detail::known_rates(by_network));
+  CHECK(chain.seconds() == doctest::Approx(static_cast<double>(bytes) / 1e6));
+}
+
+TEST_CASE("a page says which rates it takes, and from where") {
+  step_with<by_model> const step(ax(2), by(3));
+  auto const has = [](std::string const& page, std::string const& row) { return page.find(row) != page.npos; };
+  auto const row = [](char const* of, char const* rate, char const* source) {
+    return "<tr><td>" + std::string(of) + "</td><td class=\"number\">" + rate + "</td><td>" + source + "</td></tr>";
+  };
+  std::string const assumed = mt::page({mt::on_page("a", step)});
+  CHECK(has(assumed, row("arithmetic", "100 Gflop/s", "assumed")));
+  CHECK(has(assumed, row("memory", "10.0 GB/s", "assumed")));
+  CHECK(has(assumed, row("network over ax", "1.00 GB/s", "assumed")));
+  mt::page_rates const known{{2e14, 0}, {{"by", 5e-6, 25e9}}, "measured"};
+  std::string const measured = mt::page({mt::on_page("a", step, known)});
+  CHECK(has(measured, row("arithmetic", "200 Tflop/s", "measured")));
+  CHECK(has(measured, row("memory", "10.0 GB/s", "assumed")));
+  CHECK(has(measured, row("network over ax", "1.00 GB/s", "assumed")));
+  CHECK(has(measured, row("network over by", "25.0 GB/s, 5.00 µs a message", "measured")));
+  for (mt::page_rates const& bad : {mt::page_rates{{-1, 1}}, mt::page_rates{{1e300 * 1e300, 1}},
+                                    mt::page_rates{{1, 1}, {{"by", -1, 1}}}, mt::page_rates{{1, 1}, {{"by", 0, -1}}}}) {
+    std::string told;
+    try {
+      mt::page({mt::on_page("a", step, bad)});
+    } catch (mt::error const& e) { told = e.what(); }
+    CHECK(told.starts_with("meshtensor R28: a rate of a page is negative or no number"));
+  }
+}
+
+TEST_CASE("times have three digits") {
+  using mt::seconds_text;
+  CHECK(seconds_text(0) == "0.00 ns");
+  CHECK(seconds_text(9.996e-9) == "10.0 ns");
+  CHECK(seconds_text(999.4e-9) == "999 ns");
+  CHECK(seconds_text(999.6e-9) == "1.00 µs");
+  CHECK(seconds_text(0.01234) == "12.3 ms");
+  CHECK(seconds_text(99.96) == "100 s");
+  CHECK(seconds_text(12345) == "12345 s");
+}
+
+TEST_CASE("scopes keep their colours in all plans of a page") {
+  mt::detail::scope_colours colours;
+  std::string const first = colours.of("model"), second = colours.of("optimizer");
+  CHECK(first != second);
+  CHECK(colours.of("model") == first);
+  CHECK(colours.of(mt::detail::scope_colours::all_others) != first);
 }
 
 TEST_CASE("a page of 512 ranks is small, and is written once") {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "meshtensor/inspect/explain_html.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
 #include "support/trace_reader.hpp"
@@ -97,7 +98,8 @@ TEST_CASE("a plan, pictures and instructions are printed") {
   told const wrong = printed("picture");
   CHECK(wrong.text.empty());
   CHECK(wrong.warnings ==
-        std::vector<std::string>{"R86: MESHTENSOR_EXPLAIN has 'picture': it prints plan, pictures or instructions"});
+        std::vector<std::string>{"R86: MESHTENSOR_EXPLAIN has 'picture': it prints plan, pictures or instructions, or "
+                                 "writes html"});
   variable const two("MESHTENSOR_MESH", "data=2");
   step_of_test const of_two(none);
   CHECK(printed("pictures").text == mt::pictures(of_two));
@@ -116,6 +118,52 @@ TEST_CASE("each executable is drawn into a file of its own") {
   CHECK(content(folder / "a.b/plan-2.svg") == mt::drawing(step));
   CHECK(content(folder / "a.b/plan-3.svg") == mt::drawing(step));
   CHECK(mt::detail::path_number("a.b/plan", 2) == "a.b/plan-2");
+}
+
+TEST_CASE("each executable has a page of its own") {
+  for (auto* make : {+[] { return mt::job::as_threads(); }, +[] { return mt::job::in_lockstep(); }}) {
+    auto const job = make();
+    own_folder const folder;
+    variable const two("MESHTENSOR_MESH", "data=2"), asked("MESHTENSOR_EXPLAIN", folder / "a.b/step.html");
+    told const refused = told_by([&] { run_a_step(job); });  // there is no such folder
+    REQUIRE(refused.warnings.size() == 1);
+    CHECK(refused.warnings[0].starts_with("R17: '"));
+    CHECK(refused.warnings[0].find("step") != std::string::npos);
+    CHECK(
+        refused.warnings[0].ends_with("cannot be written, No such file or directory: name a file in a folder that "
+                                      "exists and has room"));
+    CHECK(refused.text.empty());
+    std::filesystem::create_directory(folder / "a.b");
+    std::string const all = told_by([&] { run_a_step(job), run_a_step(job); }).text;
+    std::vector<std::string> written;
+    for (auto const& file : std::filesystem::directory_iterator(folder / "a.b")) written.push_back(file.path());
+    REQUIRE(written.size() == 2);
+    mt::store none(job);
+    ::unsetenv("MESHTENSOR_EXPLAIN");
+    step_of_test const step(none);
+    for (std::string const& file : written) {
+      CHECK(content(file) == mt::page({mt::on_page("double_all", step)}));  // the reference device has no rates
+      std::string const told = "the plan of double_all is in " + file + "\n";
+      CHECK(all.find(told) != std::string::npos);
+      CHECK(all.find(told) == all.rfind(told));
+    }
+  }
+}
+
+TEST_CASE("a page without a name is plan.html, here") {
+  auto const job = mt::job::in_lockstep();
+  own_folder const folder;
+  auto const here = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  variable const asked("MESHTENSOR_EXPLAIN", "html");
+  told_by([&] { run_a_step(job); });
+  std::filesystem::current_path(here);
+  std::vector<std::string> written;
+  for (auto const& file : std::filesystem::directory_iterator(folder / "")) written.push_back(file.path().filename());
+  REQUIRE(written.size() == 1);
+  CHECK(written[0].starts_with("plan"));
+  CHECK(written[0].ends_with(".html"));
+  CHECK(content(folder / written[0]).starts_with("<!DOCTYPE html>"));
 }
 
 TEST_CASE("a profile and a timeline are there when the executable has gone") {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/emit/page_rates.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -15,7 +16,8 @@
 namespace meshtensor::detail {
 
 /// Times follow from the given rates: an operation takes the time of its arithmetic or of its bytes, whichever is
-/// longer, a collective that of the bytes received, and a loop its iterations one after the other.
+/// longer, a collective that of its messages and of the bytes received over the slowest of its axes, and a loop its
+/// iterations one after the other.
 class longest_chain : speller {
  public:
   struct link {
@@ -23,8 +25,9 @@ class longest_chain : speller {
     double seconds;  // of all its runs in a step
   };
 
-  longest_chain(module const& m, plan const& p, rates best, double bytes_of_network)
-      : speller(m), p_(p), best_(best), network_(bytes_of_network), runs_(run_counts_of(m, p.numbers)) {
+  longest_chain(module const& m, plan const& p, known_rates const& machine)
+      : speller(m), p_(p), best_(machine.processor()), runs_(run_counts_of(m, p.numbers)) {
+    for (int a = 0; a < m.axis_count; ++a) links_of_axes_.push_back(machine.of_axis(m.names[m.axes[a].label]));
     int entry = 0;
     while (m.regions[entry].kind != region_kind::entry || m.regions[entry].removed) ++entry;
     seconds_ = walk(entry, true);
@@ -79,7 +82,7 @@ class longest_chain : speller {
   }
   /// Of one run of the region that has it.
   double seconds_of(node const& n) {
-    if (is_collective(n.kind)) return static_cast<double>(bytes_in_step(m_, p_.numbers, n, 1)) / network_;
+    if (is_collective(n.kind)) return seconds_of_collective(n);
     if (n.kind == primitive::repeat) {
       auto const body = m_.region_of(n, 0);
       auto const runs = static_cast<double>(std::max<std::int64_t>(1, runs_.of[n.region]));
@@ -88,6 +91,18 @@ class longest_chain : speller {
     return std::max(static_cast<double>(flops_within(m_, p_.numbers, n)) / best_.flops,
                     static_cast<double>(moves_nothing(n) ? 0 : bytes_touched(m_, p_.numbers, n)) / best_.bytes);
   }
+  double seconds_of_collective(node const& n) const {
+    auto const members = static_cast<int>(exchange_of(m_, p_.numbers, n).members);
+    std::int64_t const runs = std::max<std::int64_t>(1, runs_.of[n.region]);  // slices of a loop differ: their mean
+    auto const bytes = static_cast<double>(bytes_in_step(m_, p_.numbers, n, runs)) / static_cast<double>(runs);
+    bool const in_steps = goes_in_steps(p_.numbers.local_bytes(m_.operand_value(n, 0)));
+    int const messages = messages_in_turn(n.kind == primitive::all_reduce, in_steps, members);
+    double most = 0;
+    for (std::size_t a = 0; a < links_of_axes_.size() && members > 1; ++a)
+      if ((axes_of_collective(n) >> a & 1u) != 0 && p_.numbers.axis[a] > 1)
+        most = std::max(most, messages * links_of_axes_[a].latency + bytes / links_of_axes_[a].bytes_per_second);
+    return most;
+  }
   static bool moves_nothing(node const& n) {
     return n.kind == primitive::input || n.kind == primitive::read || n.kind == primitive::argument ||
            n.kind == primitive::wait || n.kind == primitive::constant;
@@ -95,7 +110,7 @@ class longest_chain : speller {
 
   plan const& p_;
   rates best_;
-  double network_;
+  std::vector<meshtensor::link> links_of_axes_;
   run_counts runs_;
   std::vector<link> links_;
   double seconds_ = 0;

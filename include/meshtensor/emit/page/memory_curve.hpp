@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,24 @@
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor::detail {
+
+/// The colours of scopes, the same for a scope in all plans of a page. They differ in brightness, too, and stand out on
+/// light and on dark pages.
+class scope_colours {
+ public:
+  static constexpr char const* all_others = "all other scopes";
+
+  std::string of(std::string const& scope) {
+    constexpr char const* colours[] = {"#4477aa", "#ee8866", "#44bb99", "#aa3377", "#eedd88", "#99ddff",
+                                       "#228833", "#ffaabb", "#994f00", "#aaaa00", "#7766cc"};
+    if (scope == all_others) return "#aab2ba";
+    auto const place = known_.try_emplace(scope, known_.size()).first->second;
+    return colours[place % std::size(colours)];
+  }
+
+ private:
+  std::map<std::string, std::size_t> known_;
+};
 
 /// The bytes of the arena's live values at some moments of a step, by the scope that made them.
 class memory_curve : speller {
@@ -54,29 +73,23 @@ class memory_curve : speller {
   /// The most bytes that live at once. Values of different sizes leave gaps, so the arena may be larger.
   std::int64_t most() const { return most_; }
 
-  std::string image() const {
-    canvas c;
+  /// The bands on top of each other, as an image that a page may stretch.
+  std::string image(scope_colours& colours) const {
     if (bands_.empty()) return "";
+    canvas c;
     std::vector<std::int64_t> below(moments_.size());
-    int y = canvas::margin + height + 24;
-    for (std::size_t i = 0; i < bands_.size(); ++i) {
-      band const& b = bands_[i];
+    for (band const& b : bands_) {
       std::string upper, lower;
       for (std::size_t k = 0; k < moments_.size(); ++k) {
-        std::string const x = std::to_string(canvas::margin + across(k));
+        std::string const x = std::to_string(across(k));
         lower = x + "," + std::to_string(down(below[k])) + (lower.empty() ? "" : " ") + lower;
         below[k] += b.bytes[k];
         upper += x + "," + std::to_string(down(below[k])) + " ";
       }
-      std::string const text = b.scope + ": at most " + bytes_text(b.most);
-      c.area(upper + lower, colour(b.scope), text);
-      c.rectangle(canvas::margin, y - 11, 14, 14, {colour(b.scope)});
-      c.text(canvas::margin + 20, y, text, canvas::style::note);
-      y += 18;
+      c.area(upper + lower, colours.of(b.scope), b.scope + ": at most " + bytes_text(b.most));
     }
-    c.frame(canvas::margin, canvas::margin, width, height);
-    c.text(canvas::margin + 6, canvas::margin + 14, bytes_text(most_), canvas::style::note);
-    return c.image();
+    c.frame(0, 0, width, height);
+    return c.image_of_page();
   }
 
  private:
@@ -118,7 +131,7 @@ class memory_curve : speller {
   }
   void join_small() {
     if (bands_.size() <= most_bands) return;
-    band rest{"all other scopes", std::vector<std::int64_t>(moments_.size()), 0};
+    band rest{scope_colours::all_others, std::vector<std::int64_t>(moments_.size()), 0};
     for (std::size_t i = most_bands - 1; i < bands_.size(); ++i)
       for (std::size_t k = 0; k < moments_.size(); ++k) rest.bytes[k] += bands_[i].bytes[k];
     rest.most = *std::ranges::max_element(rest.bytes);
@@ -129,13 +142,7 @@ class memory_curve : speller {
   }
   int down(std::int64_t bytes) const {
     double const share = static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(1, most_));
-    return canvas::margin + height - static_cast<int>(share * (height - 20));
-  }
-  /// The same for a scope on every page.
-  static std::string colour(std::string const& scope) {
-    unsigned hash = 2166136261u;
-    for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-    return "hsl(" + std::to_string(hash % 360) + ",52%," + std::to_string(62 + hash / 360 % 3 * 9) + "%)";
+    return height - static_cast<int>(share * (height - 8));
   }
 
   plan const& p_;
