@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "meshtensor/base/sum.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/pass/fuse/read_kernel.hpp"
 
@@ -151,27 +152,32 @@ struct kernel {
   // In the order of the interpreter, so that the bits are the same.
   template <int I>
   static constexpr type<I> reduced(arguments const& a, place p) {
-    using S = mt::sum_t<type<I>>;
-    using limits = std::numeric_limits<S>;
+    using E = type<I>;
     constexpr auto kind = static_cast<mt::reduction>(steps.at[I].function);
-    constexpr S least = limits::has_infinity ? -limits::infinity() : limits::lowest();
-    constexpr S most = limits::has_infinity ? limits::infinity() : limits::max();
-    S sum = kind == mt::reduction::sum ? S(0) : kind == mt::reduction::max ? least : most;
-    add_all<I, 0>(a, p, sum);
-    return static_cast<type<I>>(sum);
+    if constexpr (kind == mt::reduction::sum) {
+      mt::wide_sum<E> sum;
+      each_term<I, 0>(a, p, [&](E term) { sum.add(static_cast<typename mt::wide_sum<E>::term>(term)); });
+      return sum.value();
+    } else {
+      using S = mt::sum_t<E>;
+      using limits = std::numeric_limits<S>;
+      constexpr S least = limits::has_infinity ? -limits::infinity() : limits::lowest();
+      constexpr S most = limits::has_infinity ? limits::infinity() : limits::max();
+      S best = kind == mt::reduction::max ? least : most;
+      constexpr auto f = kind == mt::reduction::max ? mt::function::maximum : mt::function::minimum;
+      each_term<I, 0>(a, p, [&](E term) { best = mt::apply(f, best, static_cast<S>(term)); });
+      return static_cast<E>(best);
+    }
   }
-  template <int I, int Dim, class S>
-  static constexpr void add_all(arguments const& a, place& p, S& sum) {
+  template <int I, int Dim, class F>
+  static constexpr void each_term(arguments const& a, place& p, F const& f) {
     constexpr step s = steps.at[I];
     constexpr mt::shape gone = mt::without(steps.at[s.from[0]].dims, s.dims);
-    constexpr auto kind = static_cast<mt::reduction>(s.function);
     if constexpr (Dim < gone.count) {
       constexpr int d = gone.at[Dim];
-      for (p.at[d] = 0; p.at[d] < a.extent[d]; ++p.at[d]) add_all<I, Dim + 1>(a, p, sum);
+      for (p.at[d] = 0; p.at[d] < a.extent[d]; ++p.at[d]) each_term<I, Dim + 1>(a, p, f);
     } else {
-      auto const term = static_cast<S>(element<s.from[0]>(a, p));
-      if constexpr (kind == mt::reduction::sum) sum = sum + term;
-      else sum = mt::apply(kind == mt::reduction::max ? mt::function::maximum : mt::function::minimum, sum, term);
+      f(element<s.from[0]>(a, p));
     }
   }
 };

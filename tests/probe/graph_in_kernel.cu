@@ -80,7 +80,7 @@ class comparison : public mt::interpreter {
     auto const reading = mt::read_kernel(program::graph, n);
     mt::shape const space = mt::kernel_attributes::of(n).space;
     probe::arguments a{};
-    for (int k = 0; k < reading.key.number_count; ++k) a.numbers[k] = context.numbers[reading.numbers[k]];
+    for (int k = 0; k < reading.key.number_count; ++k) a.numbers[k] = context.numbers[reading.numbers[k]].real;
     for (int d = 0; d < space.count; ++d) a.extent[d] = numbers_.extent[space.at[d]];
     runner const& r = runners_.at(static_cast<int>(&n - program::graph.nodes));
     compare(

@@ -30,7 +30,7 @@ class wide_sum {
  public:
   using term = std::conditional_t<std::is_integral_v<E>, std::int64_t, double>;
 
-  void add(term x) {
+  constexpr void add(term x) {
     if constexpr (std::is_same_v<E, double>) {
       double const next = sum_ + x, added = next - sum_;
       error_ += (sum_ - (next - added)) + (x - added);
@@ -42,7 +42,7 @@ class wide_sum {
     }
   }
   /// The sum, rounded to E.
-  E value() const {
+  constexpr E value() const {
     if constexpr (std::is_same_v<E, double>) {
       double const all = sum_ + error_;
       return all == all ? all : sum_;  // the error of an infinite sum is a nan

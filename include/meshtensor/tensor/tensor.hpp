@@ -136,10 +136,15 @@ struct no_iterator {
 };
 
 namespace detail {
-template <class B, bool IsBool = std::is_same_v<B, bool>>
-struct value_refusal : refusal_of<is_no_number, B> {};
+// Of other types than numbers no sentence is made, for a tuple asks for the conversion to each type that it may hold.
+template <class B, bool IsNumber = std::is_arithmetic_v<B>, bool IsBool = std::is_same_v<B, bool>>
+struct value_refusal {
+  using type = no_error;
+};
 template <class B>
-struct value_refusal<B, true> : refusal_of<is_not_known, B> {};
+struct value_refusal<B, true, false> : refusal_of<is_no_number, B> {};
+template <class B>
+struct value_refusal<B, true, true> : refusal_of<is_not_known, B> {};
 }  // namespace detail
 
 /// Members that tensors of other libraries have: each is an error that names the replacement.
