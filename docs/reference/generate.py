@@ -35,7 +35,7 @@ HOW_TO_READ = (
     "<code>meshtensor</code>. Functions of tensors are found without it: <code>softmax(x, length)</code>.")
 # Templates that doxygen cannot match are no fault of a docstring.
 UNREADABLE = re.compile(r"no (uniquely )?matching|Internal inconsistency|recursive class relation")
-SIGNS = {"sp": " ", "ndash": "–", "mdash": "—", "nonbreakablespace": " ", "linebreak": "<br>"}
+SIGNS = {"sp": " ", "ndash": "--", "mdash": "—", "nonbreakablespace": " ", "linebreak": "<br>"}
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(PROJECT / "tests/docs"))

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "meshtensor/base/diagnostic.hpp"
+
 namespace meshtensor {
 
 /// Cores of one machine, by number. A plain value that processes can send to each other.
@@ -40,9 +42,17 @@ inline core_set usable_cores() {
 }
 
 /// The number of threads that MESHTENSOR_THREADS requests for a process; 0: not set.
+///
+/// errors  R29 it is no number
 inline int asked_threads() {
   char const* const given = std::getenv("MESHTENSOR_THREADS");
-  return given == nullptr ? 0 : std::max(0, std::atoi(given));
+  if (given == nullptr || *given == '\0') return 0;
+  char* end = nullptr;
+  long const threads = std::strtol(given, &end, 10);
+  if (end == given || *end != '\0' || threads < 0 || threads > 1 << 20)
+    throw error("R29",
+                {"MESHTENSOR_THREADS is '", given, "', but takes a number of threads, or 0 for one on each core"});
+  return static_cast<int>(threads);
 }
 /// The number of threads that a process may use: MESHTENSOR_THREADS, or that of the cores that the calling thread may
 /// run on; at least one.

@@ -30,10 +30,6 @@
 
 namespace meshtensor::detail {
 
-inline std::string_view wanted_of(char const* variable) {
-  char const* const value = std::getenv(variable);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 inline void tell(job_runner const& j, std::string const& text) {
   if (j.is_root()) std::fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -72,7 +68,7 @@ inline void write_page(step_under_tools& step, std::string const& path) {
 
 inline void begin_tools(step_under_tools& step) {
   job_runner& j = step.runner();
-  if (std::string_view const what = wanted_of("MESHTENSOR_EXPLAIN"); !what.empty()) {
+  if (std::string_view const what = asked_by("MESHTENSOR_EXPLAIN"); !what.empty()) {
     if (what == "plan" || what == "1") tell(j, report(step.graph(), step.planned(), step.mesh()));
     else if (what == "pictures") tell(j, pictures(step.graph(), step.planned(), step.mesh()));
     else if (what == "instructions") tell(j, text_of_instructions(step.graph(), step.planned()));
@@ -80,12 +76,12 @@ inline void begin_tools(step_under_tools& step) {
       write_page(step, path_number(what == "html" ? "plan.html" : what, ++pages));
     else
       warn(j, "R86: MESHTENSOR_EXPLAIN has '" + std::string(what) +
-                  "': it prints plan, pictures or instructions, or writes html");
+                  "': it prints plan, pictures or instructions, or writes FILE.html");
   }
   static std::atomic<int> drawn = 0;
-  if (std::string_view const path = wanted_of("MESHTENSOR_PICTURE"); !path.empty())
+  if (std::string_view const path = asked_by("MESHTENSOR_PICTURE"); !path.empty())
     write_once(j, meshtensor::drawing(step.graph(), step.planned(), step.mesh()), path_number(path, ++drawn));
-  if (!wanted_of("MESHTENSOR_PROFILE").empty() || !wanted_of("MESHTENSOR_TRACE").empty()) try {
+  if (!asked_by("MESHTENSOR_PROFILE").empty() || !asked_by("MESHTENSOR_TRACE").empty()) try {
       step.record();
     } catch (error const& e) { warn(j, std::string("R86: ") + e.what()); }
 }
@@ -95,10 +91,10 @@ inline void end_tools(step_under_tools& step) {
   std::vector<timeline const*> held;
   step.each_recorded([&](timeline const& t) { held.push_back(&t); });
   if (held.empty() || held[0]->steps() == 0) return;
-  if (!wanted_of("MESHTENSOR_PROFILE").empty())
+  if (!asked_by("MESHTENSOR_PROFILE").empty())
     tell(j, profile(step.graph(), step.planned().numbers, *held[0], step.best_rates()));
   static std::atomic<int> written = 0;
-  if (std::string_view const path = wanted_of("MESHTENSOR_TRACE"); !path.empty())
+  if (std::string_view const path = asked_by("MESHTENSOR_TRACE"); !path.empty())
     write_once(j,
                text_of_trace(step.graph(), step.planned(), step.mesh(),
                              trace_of_all(j, j.held(static_cast<int>(step.mesh().size())), held)),

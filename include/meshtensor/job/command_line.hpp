@@ -36,11 +36,11 @@ inline constexpr common_option common_options[] = {
     {"--mesh", "MESHTENSOR_MESH", " data=2,model=2", nullptr, "gives sizes to mesh axes that the program leaves open"},
     {"--threads", "MESHTENSOR_THREADS", " N", nullptr, "computes with N threads in each process"},
     {"--explain", "MESHTENSOR_EXPLAIN", "[=WHAT]", "plan",
-     "prints the plan of each executable; pictures and instructions print these"},
+     "prints the plan of each executable; or pictures, instructions, FILE.html"},
     {"--picture", "MESHTENSOR_PICTURE", " FILE.svg", nullptr, "draws which rank holds which elements"},
     {"--profile", "MESHTENSOR_PROFILE", "", "1", "prints where the time of all steps but the first went"},
     {"--trace", "MESHTENSOR_TRACE", " FILE.json", nullptr,
-     "writes the timeline of all steps but the first, for Perfetto or chrome://tracing"},
+     "writes the timeline of these steps, for Perfetto or chrome://tracing"},
     {"--version", nullptr, "", nullptr, "prints the version of meshtensor"},
     {"--help", nullptr, "", nullptr, "prints this text"},
 };
@@ -55,18 +55,29 @@ inline std::string text_of_options(std::string const& program, std::string_view 
   return text;
 }
 
+/// Whether MESHTENSOR_EXPLAIN may have this value.
+inline bool is_explanation(std::string_view value) {
+  return value == "plan" || value == "1" || value == "pictures" || value == "instructions" || value == "html" ||
+         value.ends_with(".html");
+}
 /// Why an option cannot have this value; empty if it can.
 inline std::string refused_value(common_option const& option, std::string const& value) {
-  if (std::string_view(option.name) == "--mesh") try {
-      read_axes(value, option.name, [](axis_extent) {});
+  std::string_view const name = option.name;
+  if (value.empty()) return std::string(name) + " needs a value, as in " + option.name + option.value;
+  if (name == "--mesh") try {
+      read_axes(value, name, [](axis_extent) {});
     } catch (error const& e) { return e.sentence(); }
-  if (std::string_view(option.name) == "--threads") {
+  if (name == "--threads") {
     int n = 0;
     auto const [end, problem] = std::from_chars(value.data(), value.data() + value.size(), n);
     if (problem != std::errc() || end != value.data() + value.size() || n < 1)
       return "--threads has '" + value + "': write a number of threads, 1 or more";
   }
-  return value.empty() ? std::string(option.name) + " needs a value, as in " + option.name + option.value : "";
+  if (name == "--explain" && !is_explanation(value))
+    return "--explain has '" + value + "': write --explain, =pictures, =instructions, or =FILE.html for a page";
+  if (name == "--picture" && !value.ends_with(".svg"))
+    return "--picture has '" + value + "': a picture is an SVG image, as in --picture layout.svg";
+  return "";
 }
 
 /// What a command line asks for. If `code` is not -1, the program ends with it, and prints `text`.

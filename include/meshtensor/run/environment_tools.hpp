@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/job/job.hpp"
@@ -38,11 +39,17 @@ struct environment_tools {
 };
 inline std::atomic<environment_tools const*> registered_tools = nullptr;
 
-/// The first of the variables that is set; null if none is.
+/// What a variable asks for; nothing if it is not set, empty or 0.
+inline std::string_view asked_by(char const* variable) {
+  char const* const value = std::getenv(variable);
+  std::string_view const text = value == nullptr ? "" : value;
+  return text == "0" ? "" : text;
+}
+/// The first of the variables that asks for a tool; null if none does.
 template <class = lazy>
 char const* tool_in_environment() {
   for (char const* variable : {"MESHTENSOR_EXPLAIN", "MESHTENSOR_PICTURE", "MESHTENSOR_PROFILE", "MESHTENSOR_TRACE"})
-    if (char const* const value = std::getenv(variable); value != nullptr && *value != 0) return variable;
+    if (!asked_by(variable).empty()) return variable;
   return nullptr;
 }
 

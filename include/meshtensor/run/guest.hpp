@@ -160,6 +160,9 @@ class guest {
       if (checksum != checksum_of(interface()))
         throw error("R35",
                     "the C header or the Fortran module was written for other inputs and outputs: write it again");
+      if (made == nullptr) throw error("R35", "create needs the address of a guest, but it is null");
+      if (*made != 0 && is_living(*made))
+        throw error("R35", "this guest was created already: destroy it first, or create another one");
       auto s = std::shared_ptr<state>(new state{job_on(communicator)});
       (add_steps<Executables>(*s, extents), ...);
       std::int64_t const number = detail::next_guest();
@@ -168,6 +171,11 @@ class guest {
       g.all.emplace(number, std::move(s));
       *made = number;
     });
+  }
+  static bool is_living(std::int64_t number) {
+    guests& g = living();
+    std::lock_guard const lock(g.lock);
+    return g.all.count(number) != 0;
   }
   static std::shared_ptr<state> find(std::int64_t number) {
     guests& g = living();
@@ -197,6 +205,7 @@ class guest {
   static int destroy(std::int64_t* number) {
     std::shared_ptr<state> s;
     int const status = detail::with_status(nullptr, [&] {
+      if (number == nullptr) throw error("R35", "destroy needs the address of a guest, but it is null");
       s = find(*number);
       require_mpi();
       std::lock_guard const lock(living().lock);
@@ -224,7 +233,12 @@ class guest {
   }
   static int part(std::int64_t number, int program, int is_output, int port, std::int64_t* first,
                   std::int64_t* extents) {
-    return on(number, [&](state& s) { steps(s, program).part(is_output != 0, port, first, extents); });
+    return on(number, [&](state& s) {
+      if (first == nullptr || extents == nullptr)
+        throw error("R35",
+                    "a part has a first element and an extent along each dim, but the array for one of them is null");
+      steps(s, program).part(is_output != 0, port, first, extents);
+    });
   }
   static int set(std::int64_t number, int which, double value) {
     return on(number, [&](state& s) {

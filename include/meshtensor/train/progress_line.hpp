@@ -62,7 +62,8 @@ inline std::string text_of(progress_facts const& f) {
 }
 
 /// Shows progress on standard error, from one process of a job, as often as a reader can follow. `line.show({…})` after
-/// each step costs next to nothing. A terminal has one line, which is rewritten. Elsewhere there are plain lines.
+/// each step costs next to nothing. A terminal has one line, which is rewritten. Elsewhere there are plain lines. The
+/// last step is always shown.
 class progress_line {
  public:
   /// With a unit, the line counts by itself how many of them a second are learnt from, and the time that is left:
@@ -80,7 +81,7 @@ class progress_line {
   void show(progress_facts facts, double now = seconds_now()) {
     if (to_ == nullptr) return;
     if (first_step_ < 0) first_step_ = facts.step, first_ = now;
-    if (now < next_) return;
+    if (bool const is_last = facts.steps > 0 && facts.step >= facts.steps; now < next_ && !is_last) return;
     next_ = now + (rewrites_ ? 0.2 : 10);
     complete(facts, now);
     std::string const line = text_of(facts);

@@ -42,6 +42,6 @@ TEST_CASE("instructions that lie idle") {
   CHECK(mt::cpu::unused_level(processor_level::baseline, processor_level::sse4).empty());
   CHECK(mt::cpu::unused_level(processor_level::avx512, processor_level::avx2).empty());
   CHECK(mt::cpu::unused_level(processor_level::sse4, processor_level::avx2) ==
-        "R19: this program was compiled for SSE4.2, but this processor has AVX2: compiled with -march=native (CMake: "
-        "MESHTENSOR_NATIVE=ON) its kernels are faster");
+        "R19: compiled for SSE4.2, but this one has AVX2: kernels are faster with -march=native (CMake: "
+        "-DMESHTENSOR_NATIVE=ON)");
 }

@@ -99,7 +99,7 @@ TEST_CASE("a plan, pictures and instructions are printed") {
   CHECK(wrong.text.empty());
   CHECK(wrong.warnings ==
         std::vector<std::string>{"R86: MESHTENSOR_EXPLAIN has 'picture': it prints plan, pictures or instructions, or "
-                                 "writes html"});
+                                 "writes FILE.html"});
   variable const two("MESHTENSOR_MESH", "data=2");
   step_of_test const of_two(none);
   CHECK(printed("pictures").text == mt::pictures(of_two));

@@ -54,7 +54,8 @@ TEST_CASE("options set the variables of the environment") {
   CHECK(read({"--threads", "3", "--profile", "--picture", "a.svg", "--trace=b.json"}, true).set ==
         mt::program_arguments{"THREADS=3", "PICTURE=a.svg", "PROFILE=1", "TRACE=b.json"});
   CHECK(read({"--explain"}, false).set == mt::program_arguments{"EXPLAIN=plan"});
-  CHECK(read({"--explain=pictures"}, false).set == mt::program_arguments{"EXPLAIN=pictures"});
+  for (std::string const what : {"plan", "pictures", "instructions", "html", "a/b.html"})
+    CHECK(read({"--explain=" + what}, false).set == mt::program_arguments{"EXPLAIN=" + what});
   CHECK(read({"--mesh", "data=2", "--mesh", "data=4"}, false).set == mt::program_arguments{"MESH=data=4"});
 }
 
@@ -95,6 +96,10 @@ TEST_CASE("what cannot be read is one sentence") {
     CHECK(refused({"--mesh", "2x2"}, takes) ==
           "--mesh has '2x2': write an axis and its number of ranks, as in data=2,model=4");
     CHECK(refused({"--profile=2"}, takes) == "--profile takes no value");
+    CHECK(refused({"--explain=foo"}, takes) ==
+          "--explain has 'foo': write --explain, =pictures, =instructions, or =FILE.html for a page");
+    CHECK(refused({"--picture", "a.png"}, takes) ==
+          "--picture has 'a.png': a picture is an SVG image, as in --picture layout.svg");
     CHECK(refused({"--picture"}, takes) == "--picture needs a value, as in --picture FILE.svg");
     for (std::string const text : {"0", "-1", "two", "2x", "", "99999999999"})
       CHECK(refused({"--threads=" + text}, takes).starts_with("--threads "));

@@ -138,6 +138,15 @@ TEST_CASE("calls that do not fit") {
   CHECK(refused(call.feed(guest, 0, 0, nullptr, right, nullptr), "R35: the address"));
   CHECK(refused(call.feed(guest, 0, 1, nullptr, nullptr, nullptr), "R35: the address"));
   CHECK(refused(call.feed(guest, 0, 0, field.data(), right, far), "R35: two elements"));
+  std::int64_t const still[] = {0, 3, 1};
+  CHECK(refused(call.fetch(guest, 0, 1, next.data(), right, still), "along 'z' are in one place"));
+  CHECK(call.feed(guest, 0, 0, field.data(), right, still) == 0);
+  CHECK(
+      refused(call.feed(guest, 0, 0, field.data(), nullptr, nullptr), "the extents of the array for 'field' are null"));
+  CHECK(refused(call.part(guest, 0, 1, 1, nullptr, nullptr), "R35: a part has a first element"));
+  CHECK(refused(call.create(&guest, 0, extents, checksum), "R35: this guest was created already"));
+  CHECK(refused(call.create(nullptr, 0, extents, checksum), "R35: create needs the address"));
+  CHECK(refused(call.destroy(nullptr), "R35: destroy needs the address"));
   CHECK(
       refused(call.get(guest, 0, 1, next.data(), right, nullptr), "R35: the output 'next' is asked for, but no step"));
   float const scale = 1;

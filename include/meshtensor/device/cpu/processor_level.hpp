@@ -15,7 +15,7 @@ inline namespace MESHTENSOR_ARCH {
 enum class processor_level : std::uint8_t { baseline, sse4, avx, avx2, avx512 };
 
 constexpr char const* text_of(processor_level l) {
-  constexpr char const* names[] = {"the baseline", "SSE4.2", "AVX", "AVX2", "AVX-512"};
+  constexpr char const* names[] = {"any x86-64 processor", "SSE4.2", "AVX", "AVX2", "AVX-512"};
   return names[static_cast<int>(l)];
 }
 
@@ -43,10 +43,9 @@ inline void check_level(processor_level compiled = compiled_level,
 inline std::string unused_level(processor_level compiled = compiled_level,
                                 processor_level present = level_of_this_processor()) {
   if (compiled >= present || present < processor_level::avx2) return "";
-  std::string sentence =
-      "R19: this program was compiled for ";  // g++ 12 sees overflows in sums of literals and strings
-  sentence.append(text_of(compiled)).append(", but this processor has ").append(text_of(present));
-  return sentence.append(": compiled with -march=native (CMake: MESHTENSOR_NATIVE=ON) its kernels are faster");
+  std::string sentence = "R19: compiled for ";  // g++ 12 sees overflows in sums of literals and strings
+  sentence.append(text_of(compiled)).append(", but this one has ").append(text_of(present));
+  return sentence.append(": kernels are faster with -march=native (CMake: -DMESHTENSOR_NATIVE=ON)");
 }
 
 }  // namespace MESHTENSOR_ARCH

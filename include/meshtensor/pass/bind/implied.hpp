@@ -116,7 +116,11 @@ struct implied_layout {
     for (int i = 0; i < dims.count; ++i) d << (i == 0 ? "" : ", ") << m.dim_name(dims.at[i]);
     d << "], '" << m.dim_name(holders >= 0 ? holders : rules[first].dim) << "' and '" << m.dim_name(rules[second].dim)
       << "': drop one of the rules, or ";
-    cure(d, rules[second].dim, path);
+    // If one rule belongs to a scope, the user most likely wants it there instead of the other one.
+    bool const one_is_scoped = holders < 0 && path != no_id && rules[first].scoped != rules[second].scoped;
+    int const scoped = rules[first].scoped ? first : second;
+    if (one_is_scoped) cure(d, rules[scoped == first ? second : first].dim, component(path, depth[scoped][path] - 1));
+    else cure(d, rules[second].dim, path);
     return d;
   }
   /// Appends the fix: the rule that replicates a dim under a path.
@@ -131,6 +135,13 @@ struct implied_layout {
   }
 
  private:
+  // The part of a path down to a depth, counted from the root.
+  constexpr path_id component(path_id path, int at) const {
+    int length = 0;
+    for (path_id p = path; p != no_id; p = m.paths[p].parent) ++length;
+    for (; length > at; --length) path = m.paths[path].parent;
+    return path;
+  }
   // Rows that were exchanged lie over the axes of their exchange, whatever the path.
   constexpr bool is_of_holders(int dim) const { return m.dims[dim].kind == dim_row::holders; }
   constexpr row_holders holders_at(int dim) const { return row_holders::unpacked(m.dims[dim].value); }

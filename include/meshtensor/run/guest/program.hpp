@@ -99,9 +99,10 @@ class guest_steps {
     for (int i = 0; i < like.count; ++i) dims.push_back({graph().dim_name(like.dim[i]), extents[i]});
     return text_of(dims);
   }
-  /// The memory as a view. errors R11 other extents; R35 a null address, or no whole number of elements between two
+  /// The memory as a view. errors R11 other extents; R35 a null address, or strides that do not fit
   view checked(guest_port const& port, char const* what, view v, guest_memory const& m) const {
-    if (v.count > 0 && m.extents == nullptr) refuse_null(port);
+    if (v.count > 0 && m.extents == nullptr)
+      throw error("R35", {"the extents of the array for '", port.label, "' are null, and only its strides may be"});
     for (int i = 0; i < v.count; ++i)
       if (m.extents[i] != v.extent[i])
         throw error("R11", {"this rank's part of the ", what, " '", port.label, "' is ", text_of_extents(v, v.extent),
@@ -113,6 +114,9 @@ class guest_steps {
       if (v.extent[i] > 1 && (v.stride[i] > longest_dim || v.stride[i] < -longest_dim))
         throw error("R35", {"two elements of the array for '", port.label, "' that are neighbours along '",
                             graph().dim_name(v.dim[i]), "' are not a whole number of elements apart: copy the array"});
+      if (v.extent[i] > 1 && v.stride[i] == 0 && what != std::string_view("input"))
+        throw error("R35", {"all elements of the array for '", port.label, "' along '", graph().dim_name(v.dim[i]),
+                            "' are in one place, for its stride is 0: an output needs a place for each"});
     }
     v.data = m.data;
     return v;
