@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks how the headers depend on each other and on other libraries.
+"""Checks how the headers depend on each other and on other libraries, and that each operation has files of its name.
 
 layers.py FOLDER       the folder include/meshtensor
 layers.py --self-test  that each rule below is caught when broken
@@ -35,6 +35,15 @@ DOORS = [
 # What comes with the compiler and the operating system.
 SYSTEM = re.compile(r"([a-z_]+|(sys|linux)/\w+\.h|(unistd|sched|pthread|signal|fcntl|dlfcn|poll|time|immintrin|cxxabi)\.h)$")
 
+# What defines an operation in a room, and the files of those that do not stand alone.
+ROOMS = [
+    ("op", "struct {}_rule", {"exchange_rows": "detail/exchange_rows_rule"}),
+    ("emit/stablehlo", "inline value {}(emission& e, node const& n) {{",
+     {"elementwise": "nodes", "grouped_einsum": "einsum", "broadcast": None, "transpose": None, "rename": None,
+      "reshape": None, "reshard": None, "constant": None, "iota": None, "iteration": None, "reduce": None, "conv": None,
+      "call": None, "extension": None}),  # None: no function, a line of nodes.hpp says it
+]
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
 MACRO = re.compile(r"^\s*#\s*(define|undef)\b")
 # A directive of C++20, whatever it was meant to be: nvcc and newer compilers take it for one.
@@ -63,10 +72,34 @@ def check(root):
             include = INCLUDE.match(line)
             if include:
                 found += check_include(root, path, name, folder, include.group(1), at, doors)
+    found += check_operations(root)
     for library, names in doors.items():
         if len(names) > 1:
             found.append(f"{library} has {len(names)} doors: {', '.join(sorted(names))}")
     return found
+
+
+def operations(root):
+    """The primitives that are operations: from the first to the last of graph/primitive.hpp that a device computes."""
+    path = root / "graph/primitive.hpp"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    names = re.findall(r"^  (\w+),", text.partition("enum class primitive")[2].partition("count_")[0], re.MULTILINE)
+    return names[names.index("constant"):names.index("extension") + 1] + ["iteration"] if names else []
+
+
+def check_operations(root):
+    """Each operation is defined in the file of its name, and no file defines two, in every room."""
+    for room, defines, elsewhere in ROOMS:
+        of = {}
+        for path in sorted((root / room).rglob("*.hpp")):
+            text = path.read_text(encoding="utf-8")
+            for name in operations(root):
+                if re.search("^" + re.escape(defines.format(name)) + r"(?!\w)", text, re.MULTILINE):
+                    of.setdefault(name, []).append(path.relative_to(root / room).with_suffix("").as_posix())
+        for name in operations(root):
+            wanted = elsewhere.get(name, name)
+            if of.get(name, [None]) != [wanted]:
+                yield f"{room}: '{name}' is defined in {of.get(name)}, but belongs in {wanted}.hpp"
 
 
 def check_include(root, path, name, folder, included, at, doors):
@@ -110,6 +143,9 @@ def self_test():
         "data/image/png.hpp": once + "#include <png.h>\n",
         "data/text/learn_subwords.hpp": once + "#include <sentencepiece_trainer.h>\n",
         "meshtensor.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
+        "graph/primitive.hpp": once + "enum class primitive {\n  iteration,\n  constant,\n  gather,\n  extension,\n  count_\n};\n",
+        "emit/stablehlo/gather.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
+        **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in ("iteration", "constant", "gather", "extension")},
     }
     bad = {
         "tensor/a.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
@@ -130,6 +166,8 @@ def self_test():
         "op/h.hpp": "int h;\n",
         "misc/i.hpp": once,
         "graph/j.hpp": once + "  module const& m;\n",
+        "op/lookup.hpp": once + "struct gather_rule : rule {};\n",
+        "emit/stablehlo/movement.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
