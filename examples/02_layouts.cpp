@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains one network on four processors under five layouts: the loss is the same, memory and communication are not.
 // Run it alone, for threads as processors, or with mpirun -n 4.
+//
+// Prints:
+//
+//     for each processor, in bytes:       weights  intermediate     received
+//     layout               loss       and moments        values    in a step
+//     replicated       0.175809             12288         44160            0
+//     data parallel    0.175809             12288         12672         6156
+//     tensor parallel  0.175809              3072         12288         2048
+//     ZeRO 1           0.175809              6144         12672         6152
+//     ZeRO 3           0.175809              3072         12672         6152
 #include <cmath>
 #include <random>
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a recurrent network with residual blocks, at three depths: `scan` runs along time, `repeat` along layers. The
 // program is compiled once and does not grow with the depth.
+//
+// Prints:
+//
+//     layers  elements of blocks/up/weight  nodes of the graph    loss
+//          1                           256                 960    0.02
+//          4                          1024                 960    0.03
+//         16                          4096                 960    0.02
 #include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
 

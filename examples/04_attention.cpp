@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes causal self-attention as einsums, shards its heads over processors, and compares it with the library's layer.
 // Run it alone, for threads as processors, or with mpirun -n 4.
+//
+// Prints:
+//
+//     the weights of the first head, a row for each query:
+//      1.00 0.00 0.00 0.00 0.00 0.00
+//      0.29 0.71 0.00 0.00 0.00 0.00
+//      0.36 0.27 0.38 0.00 0.00 0.00
+//      0.17 0.15 0.30 0.37 0.00 0.00
+//      0.21 0.04 0.27 0.46 0.02 0.00
+//      0.00 0.02 0.04 0.05 0.89 0.00
+//     sharded, replicated and the library's attention agree
 #include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/pass/cost.hpp>

@@ -2,6 +2,15 @@
 // Solves the heat equation on a plate of wood, and finds the conductivities along and across the grain from the
 // temperatures at the end: the loss is differentiated through all time steps of the solver.
 // Run it alone, for threads as processors, or with mpirun -n 2, 3 or 4.
+//
+// Prints:
+//
+//     step   0  loss 1.47e-02  conductivity 0.0320 along, 0.0320 across
+//     step  30  loss 2.14e-04  conductivity 0.0606 along, 0.0265 across
+//     step  60  loss 1.37e-05  conductivity 0.0598 along, 0.0292 across
+//     step  90  loss 4.24e-07  conductivity 0.0592 along, 0.0301 across
+//     step 120  loss 3.55e-08  conductivity 0.0595 along, 0.0300 across
+//     truth                               0.0600 along, 0.0300 across
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a language model with a mixture of 8 experts on 1, 2, 3, 4 and 8 processors: the losses are the same.
 // Run it alone, for threads as processors, or with mpirun -n 4; `--device NAME` runs it on another device.
+//
+// Prints:
+//
+//     1 processors, step  0: loss 3.3343, 27.9 % of choices dropped
+//     1 processors, step 13: loss 1.87, 20.1 % of choices dropped
+//     1 processors, step 26: loss 0.85, 14.3 % of choices dropped
+//     1 processors, step 39: loss 0.37,  9.6 % of choices dropped
+//     2 processors, step  0: loss 3.3343, 27.9 % of choices dropped
+//     ...
+//     the losses differ by 2e-07 at most
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -2,6 +2,13 @@
 // A 3-D U-Net finds balls among boxes in noisy volumes, which are cut along depth and rows: on 2x2 processors each has
 // a quarter of every volume, and what windows reach of its neighbours' quarters. The losses are those of one processor.
 // Run it alone, for threads as processors, or with mpirun -n 4; `--device NAME` runs it on another device.
+//
+// Prints:
+//
+//     1x1 processors, step  79: loss 0.4, Dice score 0.6
+//     ...
+//     2x2 processors, step  79: loss 0.4, Dice score 0.7
+//     ...
 #include <algorithm>
 #include <array>
 #include <cmath>
