@@ -76,3 +76,25 @@ TEST_CASE("under every layout; where parts must be brought together within, by k
   CHECK(half == 2);   // memory: each processor has the gradients by its keys
   CHECK(other == 2);  // head
 }
+
+template <class Program>
+void hold_without_elements(double tolerance) {
+  subject<Program> s({2, 2, 2, 2, 3});
+  mt::mesh_shape mesh{};
+  mesh.add("ax", 3);
+  meshtensor_test::each_assignment({"batch", "length", "memory", "heads"}, mesh, [&](auto const& rules) {
+    CAPTURE(meshtensor_test::text_of(rules));
+    try {
+      auto const fault = s.fault(mesh, rules, 1, true, tolerance);
+      CHECK(fault == "");
+    } catch (mt::error const& e) { CHECK(e.code() == "S05"); }
+  });
+}
+
+TEST_CASE("a rank without queries, keys, heads or examples adds nothing") {
+  hold_without_elements<attends<mt::dtype::f64, false>>(1e-12);
+  hold_without_elements<attends<mt::dtype::f64, true>>(1e-12);
+  hold_without_elements<attends<mt::dtype::f32, false>>(1e-4);
+  hold_without_elements<attends<mt::dtype::bf16, true>>(0.05);
+  hold_without_elements<attends_to_some<mt::dtype::f64, batch, length>>(1e-12);
+}

@@ -11,6 +11,7 @@
 #include "meshtensor/device/cpu/attention/of_few.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/graph/module.hpp"
+#include "meshtensor/op/detail/copy.hpp"
 #include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/tensor/view.hpp"
 
@@ -59,7 +60,7 @@ class attention final : public node_kernel {
 
   void run(evaluation const& e, std::byte* workspace, thread_team& team) override {
     view const *const operands = e.operands, *const results = e.results;
-    if (heads_ == 0 || sizes_.length == 0 || sizes_.memory == 0) return;
+    if (heads_ == 0 || sizes_.length == 0 || sizes_.memory == 0) return attend_to_nothing(results);
     std::int64_t const kinds = form_.backward && parts_ > 1 ? 2 : 1;
     team.parallel_for(heads_ * parts_ * kinds, 1, [&](std::int64_t first, std::int64_t last) {
       std::byte* const own = workspace + team.here() * each_bytes();
@@ -79,6 +80,13 @@ class attention final : public node_kernel {
     if (few_) return few(sizes_).bytes();
     blocks const b(sizes_);
     return ((form_.backward ? b.backward_bytes() : b.forward_bytes()) + 63) / 64 * 64;
+  }
+  /// The results of a rank without queries or without keys: what others add theirs to.
+  void attend_to_nothing(view const* results) const {
+    for (int i = 0; i < (form_.backward ? 3 : 2); ++i) {
+      bool const is_log_sum = !form_.backward && i == 1;
+      meshtensor::detail::fill_elements(results[i], is_log_sum ? static_cast<double>(blocks::least_score) : 0.0);
+    }
   }
   /// The first row of a part of `all` rows, a multiple of the block size.
   std::int64_t start(std::int64_t part, std::int64_t all) const {

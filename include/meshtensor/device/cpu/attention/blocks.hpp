@@ -36,7 +36,8 @@ struct attention_rows {
 template <class T, class E>
 class attention_blocks {
  public:
-  static constexpr std::int64_t block = 96;  // queries, and keys, at a time
+  static constexpr std::int64_t block = 96;                          // queries, and keys, at a time
+  static constexpr T least_score = static_cast<T>(least_finite<E>);  // the maximum of no scores
 
   explicit attention_blocks(attention_sizes const& s)
       : s_(s), head_(padded(s.head)), value_(padded(s.value_head)), memory_(blocks_of(s.memory) * block) {}
@@ -177,7 +178,6 @@ class attention_blocks {
   /// A hidden score has weight 0 whatever the maximum is, even if a query sees no key, because the maximum starts at
   /// the lowest finite value of E.
   static constexpr T hidden_score = -std::numeric_limits<T>::infinity();
-  static constexpr T least_score = static_cast<T>(least_finite<E>);
   /// Scores are limited to their key's bound, which is a hidden score if the key is not visible.
   std::int64_t bounds() const { return s_.masked ? memory_ : 0; }
   void set_bounds(attention_rows visible) {
