@@ -84,14 +84,17 @@ TEST_CASE("scores of any size") {
 
 TEST_CASE("sharded: each processor its batches, heads or queries; by kernels and products where parts must meet") {
   auto const mesh = mt::mesh_shape{}.add("ax", 3);
-  subject<attends<dtype::f64, true>> s({3, 12, 12, 6, 4});
-  for (auto const& [dim, whole] :
-       std::vector<std::pair<char const*, int>>{{"length", 2}, {"heads", 2}, {"memory", 1}, {"head", 0}}) {
-    CAPTURE(dim);
-    meshtensor_test::gpu_of_tests here;
-    auto const rules = mt::layout_rules{}.shard(mt::name::of(dim), {"ax"});
-    CHECK(s.fault_on<mt::cuda_device>(mesh, rules, 1e-12, 1, [](int) {}) == "");
-    CHECK(s.composites() == whole);
+  for (sizes const& z : {sizes{3, 12, 12, 6, 4}, sizes{3, 2, 2, 2, 4}}) {  // of the second one, a rank has nothing
+    subject<attends<dtype::f64, true>> s(z);
+    for (auto const& [dim, whole] :
+         std::vector<std::pair<char const*, int>>{{"length", 2}, {"heads", 2}, {"memory", 1}, {"head", 0}}) {
+      CAPTURE(dim);
+      CAPTURE(z.length);
+      meshtensor_test::gpu_of_tests here;
+      auto const rules = mt::layout_rules{}.shard(mt::name::of(dim), {"ax"});
+      CHECK(s.fault_on<mt::cuda_device>(mesh, rules, 1e-12, 2, [](int) {}) == "");
+      CHECK(s.composites() == whole);
+    }
   }
 }
 
