@@ -91,6 +91,7 @@ class layout_trial {
  private:
   struct after_step {
     mt::blocks outputs, variables;
+    bool overflowed;
   };
   mt::blocks inputs_of(std::size_t e) const;
   std::vector<after_step> expected(bool otherwise) const;
