@@ -9,6 +9,7 @@
 
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/array/integer_numbers.hpp"
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/trace.hpp"
@@ -146,8 +147,8 @@ class interpreter {
     for (region_id r = n.region; m_.regions[r].parent != no_id; r = m_.regions[r].parent)
       dims = led_by(loop::of(m_.nodes[node_owning(m_, r)]).dim, dims);
     block& all = outputs_.try_emplace(label_of_output(m_, n), seen.type(), dims, b_).first->second;
-    std::memcpy(static_cast<char*>(all.data()) + static_cast<std::int64_t>(context_.iteration) * seen.bytes(),
-                seen.data(), static_cast<std::size_t>(seen.bytes()));
+    copy_bytes(static_cast<char*>(all.data()) + static_cast<std::int64_t>(context_.iteration) * seen.bytes(),
+               seen.data(), seen.bytes());
   }
 
   void run_rule(node const& n) {
@@ -186,15 +187,14 @@ class interpreter {
       for (int i = l.carries; i < l.carries + l.stacked; ++i) {
         value_id const argument = m_.link(body.arguments, i);
         at(argument) = fresh(argument);
-        std::memcpy(at(argument).data(), slice(at(m_.operand(n, i)), at(argument).bytes()),
-                    static_cast<std::size_t>(at(argument).bytes()));
+        copy_bytes(at(argument).data(), slice(at(m_.operand(n, i)), at(argument).bytes()), at(argument).bytes());
       }
       run_region(m_.region_of(n, 0));
       for (int i = l.carries; i < body.results.count; ++i) {
         block const& given = at(m_.link(body.results, i));
         block& total = at(m_.result(n, i));
         if (i < l.carries + l.sums) add_to(total, given);
-        else std::memcpy(slice(total, given.bytes()), given.data(), static_cast<std::size_t>(given.bytes()));
+        else copy_bytes(slice(total, given.bytes()), given.data(), given.bytes());
       }
       std::vector<block> next;
       for (int i = 0; i < l.carries; ++i) next.push_back(at(m_.link(body.results, i)));

@@ -7,9 +7,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/base/sum.hpp"
 #include "meshtensor/comm/collective.hpp"
@@ -168,13 +168,11 @@ inline void combine(reduction op, dtype type, void* to, void const* first, void 
 
 /// Converts a block to partial results, or back.
 inline void to_traveling(dtype type, void* to, void const* from, std::int64_t n) {
-  if (type != dtype::bf16)
-    return static_cast<void>(std::memcpy(to, from, static_cast<std::size_t>(n) * bytes_of(type)));
+  if (type != dtype::bf16) return copy_bytes(to, from, n * static_cast<std::int64_t>(bytes_of(type)));
   for (std::int64_t i = 0; i < n; ++i) static_cast<float*>(to)[i] = static_cast<bf16_t const*>(from)[i];
 }
 inline void from_traveling(dtype type, void* to, void const* from, std::int64_t n) {
-  if (type != dtype::bf16)
-    return static_cast<void>(std::memcpy(to, from, static_cast<std::size_t>(n) * bytes_of(type)));
+  if (type != dtype::bf16) return copy_bytes(to, from, n * static_cast<std::int64_t>(bytes_of(type)));
   for (std::int64_t i = 0; i < n; ++i) static_cast<bf16_t*>(to)[i] = bf16_t(static_cast<float const*>(from)[i]);
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/shifted.hpp"
@@ -134,10 +135,6 @@ void each_subbox(movement const& m, positions at, int sender, int receiver, F&& 
            });
 }
 
-inline constexpr auto copy_bytes = [](std::byte* to, std::byte const* from, std::size_t n) {
-  std::memcpy(to, from, n);
-};
-
 /// Copies a subbox from one dense box to another, for elements of so many bytes, by `copy(to, from, bytes)` of what is
 /// contiguous in both. `at_to` and `at_from` are where it begins in them; zeros: a box that is the subbox itself. The
 /// steps are those along `along`.
@@ -157,7 +154,7 @@ void copy_subbox_by(Copy const& copy, moved_subbox const& p, int dims, int along
   std::int64_t run = bytes;
   while (inner > 0 && to_stride[inner - 1] == run && from_stride[inner - 1] == run) run *= p.extent[--inner];
   for (;;) {
-    copy(to, from, static_cast<std::size_t>(run));
+    copy(to, from, run);
     int d = inner;
     while (d-- > 0) {
       to += to_stride[d], from += from_stride[d];
@@ -219,7 +216,7 @@ void clear_behind_rows(Clear const& clear, movement const& m, int receiver, std:
   for (int d = 0; d < m.dims; ++d)
     if (d != m.rows) (d < m.rows ? outer : inner) *= to.extent[d];
   for (std::int64_t o = 1; o <= outer && left * inner != 0; ++o)
-    clear(out + (o * to.extent[m.rows] - left) * inner, static_cast<std::size_t>(left * inner));
+    clear(out + (o * to.extent[m.rows] - left) * inner, left * inner);
 }
 
 /// Whether every element that a member gets comes from some member.
@@ -233,9 +230,7 @@ inline bool is_covered(movement const& m, positions at, int receiver) {
 /// Fills a member's result with an element, where nothing may come to it.
 inline void fill_uncovered(movement const& m, positions at, int receiver, std::int64_t bytes, std::byte const* around,
                            void* out) {
-  if (m.rows >= 0)
-    return clear_behind_rows([](std::byte* rows, std::size_t n) { std::memset(rows, 0, n); }, m, receiver, bytes,
-                             static_cast<std::byte*>(out));
+  if (m.rows >= 0) return clear_behind_rows(clear_bytes, m, receiver, bytes, static_cast<std::byte*>(out));
   if (is_covered(m, at, receiver)) return;
   auto* const to = static_cast<std::byte*>(out);
   std::int64_t const all = m.to[static_cast<std::size_t>(receiver)].elements(m.dims) * bytes;

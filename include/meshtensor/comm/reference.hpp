@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/comm/fold.hpp"
@@ -81,7 +81,7 @@ inline void exchange(calls_of_ranks calls, std::span<group const> groups, void c
       auto const result = [&](int m) { return static_cast<std::byte*>(out[g.members[m]]) + at; };
       comm::fold(call, result(0), count, g.count,
                  [&](int j) -> void const* { return static_cast<std::byte const*>(sources(j)) + at; });
-      for (int m = 1; m < g.count; ++m) std::memcpy(result(m), result(0), static_cast<std::size_t>(count * size));
+      for (int m = 1; m < g.count; ++m) copy_bytes(result(m), result(0), count * size);
     }
   }
 }

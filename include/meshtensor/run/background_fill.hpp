@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/cores.hpp"
 #include "meshtensor/op/detail/initial.hpp"
 #include "meshtensor/run/store.hpp"
@@ -129,8 +129,7 @@ class background_fill {
     view const box = w.boxes.box(number - w.begin);
     fill_(box, w.first);
     auto const offset = box.as<std::byte>() - w.boxes.whole.as<std::byte>();
-    for (void* const copy : w.copies)
-      std::memcpy(static_cast<std::byte*>(copy) + offset, box.data, static_cast<std::size_t>(box.bytes()));
+    for (void* const copy : w.copies) copy_bytes(static_cast<std::byte*>(copy) + offset, box.data, box.bytes());
   }
   void join() {
     for (std::thread& t : threads_) t.join();

@@ -2,10 +2,10 @@
 // Gathers a value that is sharded over processes.
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/job/transport.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/tensor/box.hpp"
@@ -60,7 +60,7 @@ class gathering {
       from.swap(to);
       in = from.data();
     }
-    if (steps_.empty()) std::memcpy(whole, block, static_cast<std::size_t>(bytes_));
+    if (steps_.empty()) copy_bytes(whole, block, bytes_);
     under_way_ = false;
   }
 

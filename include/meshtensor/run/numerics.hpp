@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <span>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "meshtensor/array/interpret.hpp"
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -66,7 +66,7 @@ class numerics_check {
         copy.clear();
         if (!is_written(n, m_.operand(n, i), p)) continue;
         copy.resize(static_cast<std::size_t>(p.bytes(m_.operand(n, i)) + 7) / 8 + 1);
-        std::memcpy(copy.data(), p.pointer(m_.operand(n, i)), static_cast<std::size_t>(p.bytes(m_.operand(n, i))));
+        copy_bytes(copy.data(), p.pointer(m_.operand(n, i)), p.bytes(m_.operand(n, i)));
       }
     }
   }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "meshtensor/array/interpret.hpp"
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/run/inputs.hpp"
 
@@ -29,7 +29,7 @@ inline void copy_dense(view const& x, void* to) {
   view dense = x;
   dense.densify();
   dense.data = to;
-  if (x.size() != 0 && is_dense(x)) std::memcpy(to, x.data, static_cast<std::size_t>(x.bytes()));
+  if (is_dense(x)) copy_bytes(to, x.data, x.bytes());
   else copy_by_name(x, 0, dense, 0, no_id, no_id, x.extent);
 }
 

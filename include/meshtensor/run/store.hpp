@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "meshtensor/array/array_view.hpp"
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
@@ -243,7 +243,7 @@ class store {
     alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
     add_block(alone, detail::dense_view(nullptr, type, dims));
     if (!from->fill(label, alone)) return false;
-    std::memcpy(whole, alone.block_of(0), static_cast<std::size_t>(alone.bytes()));
+    copy_bytes(whole, alone.block_of(0), alone.bytes());
     return true;
   }
 

@@ -7,13 +7,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/communicator.hpp"
 #include "meshtensor/comm/local/world_state.hpp"
@@ -185,7 +185,7 @@ class local_member {
       if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.out);
     } else if (f.small) {
       if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.result.data());
-      else std::memcpy(f.out, f.result.data(), static_cast<std::size_t>(bytes_of(f.call)));
+      else copy_bytes(f.out, f.result.data(), bytes_of(f.call));
     } else {  // reduce the own part from all inputs, then copy the others' parts from their results
       auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
       for (int j = 0; j < count; ++j) {
@@ -196,9 +196,7 @@ class local_member {
         if (f.stage == 0)
           comm::fold(f.call, to, part.count, count,
                      [&](int k) -> void const* { return static_cast<std::byte const*>(input(k)) + at; });
-        else if (part.count != 0)
-          std::memcpy(to, static_cast<std::byte const*>(participant(j).out) + at,
-                      static_cast<std::size_t>(part.count * size));
+        else copy_bytes(to, static_cast<std::byte const*>(participant(j).out) + at, part.count * size);
       }
     }
   }

@@ -2,8 +2,7 @@
 // Counts and messages of an exchange by parts, whose members may have parts of unequal lengths, or none.
 #pragma once
 
-#include <cstring>
-
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/comm/mpi/requests.hpp"
 #include "meshtensor/comm/reference.hpp"
 
@@ -45,7 +44,7 @@ inline void send_parts(mpi_requests& requests, mpi_pending& f, std::byte const* 
   }
   for (int j = 0; j < f.count; ++j) {
     int const n = counts[j];
-    if (n != 0 && j == f.index) std::memcpy(mine, from, static_cast<std::size_t>(n * size));
+    if (j == f.index) copy_bytes(mine, from, n * size);
     else if (n != 0) must(MPI_Isend(from, n, type, j, 0, f.over->first, requests.post(f)), "MPI_Isend");
     from += n * size;
   }

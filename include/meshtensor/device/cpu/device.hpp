@@ -3,9 +3,9 @@
 // by their rules' own loops.
 #pragma once
 
-#include <cstring>
 #include <memory>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/device/cpu/attention.hpp"
 #include "meshtensor/device/cpu/code.hpp"
 #include "meshtensor/device/cpu/fill.hpp"
@@ -66,9 +66,9 @@ class cpu_device {
 
   void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
     constexpr std::int64_t grain = 1 << 17;
-    if (bytes < 2 * grain) return static_cast<void>(std::memcpy(to, from, static_cast<std::size_t>(bytes)));
+    if (bytes < 2 * grain) return meshtensor::copy_bytes(to, from, bytes);
     team_->parallel_for(bytes, grain, [&](std::int64_t first, std::int64_t last) {
-      std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first));
+      meshtensor::copy_bytes(to + first, from + first, last - first);
     });
   }
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/sum.hpp"
 #include "meshtensor/device/cpu/fused/blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
@@ -149,7 +149,7 @@ inline void carry_totals(fused_kernel const& k, int step, std::byte* totals, std
   std::byte* from = totals + k.total_at[step] + at * reduction.bytes;
   for (std::int64_t below = sum_fan_in;; below *= sum_fan_in) {
     std::byte* const to = from + k.level_bytes[step];
-    if (row == below) std::memcpy(to, from, static_cast<std::size_t>(n * reduction.bytes));
+    if (row == below) copy_bytes(to, from, n * reduction.bytes);
     else reduction.merge(to, from, n);
     reduction.start(from, n);
     if (row / below % sum_fan_in != 0) return;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/job/transport.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
@@ -72,7 +72,7 @@ class by_transport final : public exchanges {
 
  private:
   struct part {
-    std::size_t first, bytes;
+    std::int64_t first, bytes;
     std::byte const* in = nullptr;
     std::byte *out = nullptr, *next = nullptr;  // where the pending result goes, and the next one
   };
@@ -95,7 +95,7 @@ class by_transport final : public exchanges {
   void send(bucket& b) {
     receive(b);
     for (part& x : b.parts) {
-      std::memcpy(b.memory.data() + x.first, x.in, x.bytes);
+      copy_bytes(b.memory.data() + x.first, x.in, x.bytes);
       x.out = x.next;
     }
     t_.start(b.number, b.with, b.memory.data(), b.memory.data());
@@ -104,7 +104,7 @@ class by_transport final : public exchanges {
   void receive(bucket& b) {
     if (!b.under_way) return;
     t_.wait(b.number);
-    for (part const& x : b.parts) std::memcpy(x.out, b.memory.data() + x.first, x.bytes);
+    for (part const& x : b.parts) copy_bytes(x.out, b.memory.data() + x.first, x.bytes);
     b.under_way = false;
   }
 
@@ -163,16 +163,16 @@ inline void by_transport::prepare(module const& m, plan const& p, rank_context c
 inline void by_transport::add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last) {
   bucket& b = *buckets_.emplace_back(std::make_unique<bucket>());
   b.with = joined_exchange(m, p, mine, last);
-  std::size_t at = 0;
+  std::int64_t at = 0;
   region_id const r = m.nodes[last].region;
   for (int i = 0; i < p.steps.count[r]; ++i) {
     node_id const c = p.steps.nodes[p.steps.first[r] + i];
     if (p.joined[c] != last + 1) continue;
     ways_[c].in = &b, ways_[c].place = b.parts.size();
-    b.parts.push_back({at, static_cast<std::size_t>(bytes_of(mine.exchange(c).call))});
+    b.parts.push_back({at, bytes_of(mine.exchange(c).call)});
     at += b.parts.back().bytes;
   }
-  b.memory.resize(at);
+  b.memory.resize(static_cast<std::size_t>(at));
   b.number = t_.prepare(b.with);
 }
 

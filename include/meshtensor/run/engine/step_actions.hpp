@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/kept_copies.hpp"
 #include "meshtensor/device/device.hpp"
@@ -47,10 +48,10 @@ namespace detail {
 /// A slice may lie where it is to go: in a stack that a loop reads and gives. Large copies are the device's, if it has
 /// several threads.
 template <class Device>
-void copy_bytes([[maybe_unused]] Device& device, std::byte* to, std::byte const* from, std::int64_t bytes) {
-  if (to == from || bytes == 0) return;
+void copy_by([[maybe_unused]] Device& device, std::byte* to, std::byte const* from, std::int64_t bytes) {
+  if (to == from) return;
   if constexpr (requires { device.copy_bytes(to, from, bytes); }) device.copy_bytes(to, from, bytes);
-  else std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  else copy_bytes(to, from, bytes);
 }
 /// Null: another processor holds the slice of the iteration.
 inline std::byte* slice_of(rank_context const& p, view const& stack, std::byte* first, std::int64_t bytes) {
@@ -95,15 +96,15 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   } else if constexpr (Kind == bind_window) {
     i.bind(p, detail::window_of(m, m.nodes[i.node()], p));
   } else if constexpr (Kind == copy) {
-    detail::copy_bytes(device, i.to_pointer(p), i.from_pointer(p), i.from_bytes(p));
+    detail::copy_by(device, i.to_pointer(p), i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_slice) {
     if (std::byte* const to = detail::slice_of(p, p.windows()[i.to()], i.to_pointer(p), i.from_bytes(p)))
-      detail::copy_bytes(device, to, i.from_pointer(p), i.from_bytes(p));
+      detail::copy_by(device, to, i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_store) {
-    detail::copy_bytes(device, o.variables[i.to()], i.from_pointer(p), i.from_bytes(p));
+    detail::copy_by(device, o.variables[i.to()], i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_output) {
     if (o.given[i.node()] != nullptr) {
-      detail::copy_bytes(device, o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
+      detail::copy_by(device, o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
     } else if (view const* const to = o.strided[i.node()]; to != nullptr) {
       view const x = p.at(value(i.from()));
       detail::copy_by_name(x, 0, *to, 0, no_id, no_id, x.extent);
@@ -112,7 +113,7 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
     view const x = p.at(value(i.from())), y = p.at(value(i.to()));
     detail::copy_by_name(x, detail::begin_of_part(m.nodes[i.node()], x, y), y, 0, no_id, no_id, y.extent);
   } else if constexpr (Kind == zero) {
-    std::memset(i.to_pointer(p), 0, static_cast<std::size_t>(i.to_bytes(p)));
+    clear_bytes(i.to_pointer(p), i.to_bytes(p));
   } else {
     static_assert(Kind == accumulate);
     view const total = p.at(value(i.to())), term = p.at(value(i.from()));

@@ -58,10 +58,10 @@ class recorded_rows {
     movement const& moves = *call.moves;
     auto const bytes = static_cast<std::int64_t>(bytes_of(call.type));
     auto const count = static_cast<int>(g.in.size());
-    auto const copy = [](std::byte* to, std::byte const* from, std::size_t n) {
-      Device::machine().copy(to, const_cast<std::byte*>(from), n);
+    auto const copy = [](std::byte* to, std::byte const* from, std::int64_t n) {
+      Device::machine().copy(to, const_cast<std::byte*>(from), static_cast<std::size_t>(n));
     };
-    auto const clear = [](std::byte* at, std::size_t n) { Device::machine().clear(at, n); };
+    auto const clear = [](std::byte* at, std::int64_t n) { Device::machine().clear(at, static_cast<std::size_t>(n)); };
     for (int r = 0; r < count; ++r) {
       std::byte* const out = g.out[static_cast<std::size_t>(r)];
       comm::clear_behind_rows(clear, moves, r, bytes, out);

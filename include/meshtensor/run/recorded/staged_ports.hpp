@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/engine.hpp"
 #include "meshtensor/run/recorded/tasks.hpp"
@@ -50,16 +51,15 @@ class staged_ports {
   void fill(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     std::byte* const to = staged_in_.at();
     std::memcpy(to, &seed, 8), std::memcpy(to + 8, &step, 8);
-    if (state_bytes_ > 16) std::memcpy(to + 16, numbers, static_cast<std::size_t>(state_bytes_ - 16));
-    for (port_block const& i : inputs_)
-      if (i.bytes != 0) std::memcpy(to + i.at, external[i.rank].fed[i.node], static_cast<std::size_t>(i.bytes));
+    copy_bytes(to + 16, numbers, state_bytes_ - 16);
+    for (port_block const& i : inputs_) copy_bytes(to + i.at, external[i.rank].fed[i.node], i.bytes);
   }
   void give(std::span<external_buffers> external) const {
     for (port_block const& o : outputs_) {
       external_buffers const& all = external[o.rank];
       view made = o.window;
       made.data = staged_out_.at() + o.at;
-      if (std::byte* const to = all.given[o.node]) std::memcpy(to, made.data, static_cast<std::size_t>(o.bytes));
+      if (std::byte* const to = all.given[o.node]) copy_bytes(to, made.data, o.bytes);
       else if (view const* const spread = all.strided[o.node])
         detail::copy_by_name(made, 0, *spread, 0, no_id, no_id, made.extent);
     }

@@ -2,8 +2,7 @@
 // einsum: runs a chain of products of two operands, by libraries or our own loops.
 #pragma once
 
-#include <cstring>
-
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/device/cpu/matmul/problem.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/device/cpu/product.hpp"
@@ -15,7 +14,7 @@ inline namespace MESHTENSOR_ARCH {
 class sums_of_nothing final : public node_kernel {
  public:
   void run(evaluation const& e, std::byte*, thread_team&) override {
-    std::memset(e.results[0].data, 0, static_cast<std::size_t>(e.results[0].bytes()));
+    clear_bytes(e.results[0].data, e.results[0].bytes());
   }
 };
 

@@ -3,9 +3,9 @@
 // which products are prepared.
 #pragma once
 
-#include <cstring>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/nodes/einsum.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
@@ -228,7 +228,7 @@ class grouped_einsum_kernel final : public node_kernel {
                       });
     for (std::size_t g = 0; g < size_.size(); ++g) {
       std::int64_t const end = first_[g] + size_[g];
-      std::memset(to + end * row_bytes, 0, static_cast<std::size_t>((first_[g + 1] - end) * row_bytes));
+      clear_bytes(to + end * row_bytes, (first_[g + 1] - end) * row_bytes);
     }
   }
 
@@ -249,13 +249,13 @@ class grouped_einsum_kernel final : public node_kernel {
   /// The sums of each group, made in the accumulator's type.
   void sum_groups(view const& y, std::byte** at, std::byte* workspace, thread_team& team) {
     std::byte* const own = workspace + product_bytes_;
-    std::memset(y.data, 0, static_cast<std::size_t>(y.bytes()));
+    clear_bytes(y.data, y.bytes());
     auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
     for (std::int64_t g = 0; g < groups_; ++g) {
       if (size_[static_cast<std::size_t>(g)] == 0) continue;
       std::byte* const to = y.as<std::byte>() + g * step_ * bytes;
       at[2] = sum_bytes_ == 0 ? to : own;
-      if (sum_bytes_ != 0) std::memset(own, 0, static_cast<std::size_t>(sum_bytes_));
+      clear_bytes(own, sum_bytes_);
       each_block(g, [&](int k, std::int64_t first) { multiply(k, first, at, workspace, team); });
       if (sum_bytes_ != 0) round(own, to);
     }
