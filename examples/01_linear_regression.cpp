@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits a linear regression by gradient descent on one processor, and checks it against the normal equations.
+// Fits a linear regression by gradient descent on one rank, and checks it against the normal equations.
 //
 // Prints:
 //
@@ -52,7 +52,7 @@ int fit(mt::job const& job) {
   auto const y = einsum(x, true_weight, to(samples)) + 4.2 + noise;  // the operations of programs, on arrays
 
   mt::store weights(job);                                                          // the parameters, by name
-  mt::executable<train_step, mt::mesh<>, mt::layout<>> step(weights, samples(n));  // no axes: one processor
+  mt::executable<train_step, mt::mesh<>, mt::layout<>> step(weights, samples(n));  // no axes: one rank
   for (int i = 0; i <= 100; ++i) {
     float const loss = step(mt::feed<"x">(x), mt::feed<"y">(y)).get<"loss">();
     if (i % 25 == 0) mt::print(job, "step {:>3}  loss {:.6f}\n", i, loss);

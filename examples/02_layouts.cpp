@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains one network on four processors under five layouts: the loss is the same, memory and communication are not.
-// Run it alone, for threads as processors, or with mpirun -n 4.
+// Trains one network on four ranks under five layouts: the loss is the same, memory and communication are not.
+// Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
 //
-//     for each processor, in bytes:       weights  intermediate     received
+//     for each rank, in bytes:            weights  intermediate     received
 //     layout               loss       and moments        values    in a step
 //     replicated       0.175809             12288         44160            0
 //     data parallel    0.175809             12288         12672         6156
@@ -32,7 +32,7 @@ inline constexpr mt::layer parameters = [](mt::scope auto s) {
   return std::tuple(s.parameter("up", in, hidden), s.parameter("down", hidden, out));
 };
 
-struct train_step {  // does not mention processors
+struct train_step {  // names no rank
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
     auto [up, down] = parameters(s / "parameters");
@@ -47,7 +47,7 @@ struct train_step {  // does not mention processors
 inline constexpr struct workers : mt::axis<"workers", 4> {} workers;
 struct mesh : mt::mesh<workers> {};
 
-// A layout says which dims are sharded over the processors, in the whole program or in one scope of it.
+// A layout says which dims are sharded over the ranks, in the whole program or in one scope of it.
 struct replicated : mt::layout<> {};
 struct data_parallel : mt::layout<mt::shard<batch, workers>> {};
 struct tensor_parallel : mt::layout<mt::shard<hidden, workers>> {};  // Shoeybi et al., arXiv:1909.08053
@@ -81,7 +81,7 @@ float train(mt::job const& job, char const* name) {
 }
 
 int compare(mt::job const& job) {
-  mt::print(job, "for each processor, in bytes:       weights  intermediate     received\n");
+  mt::print(job, "for each rank, in bytes:            weights  intermediate     received\n");
   mt::print(job, "{:<16} {:>8} {:>17} {:>13} {:>12}\n", "layout", "loss", "and moments", "values", "in a step");
   float const loss = train<replicated>(job, "replicated");
   bool same = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes causal self-attention as einsums, shards its heads over processors, and compares it with the library's layer.
-// Run it alone, for threads as processors, or with mpirun -n 4.
+// Writes causal self-attention as einsums, shards its heads over ranks, and compares it with the library's layer.
+// Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
 //
@@ -62,7 +62,7 @@ struct from_library {
 inline constexpr struct model : mt::axis<"model", 4> {} model;
 struct mesh : mt::mesh<model> {};
 struct one_head_each : mt::layout<mt::shard<heads, model>> {};
-// Each processor attends by itself. The output projection sums over the heads: one all_reduce.
+// Each rank attends by itself. The output projection sums over the heads: one all_reduce.
 static_assert(mt::traffic<from_einsum, mesh, one_head_each>.collectives() == 1);
 
 int compare(mt::job const& job) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Solves the heat equation on a plate of wood, and finds the conductivities along and across the grain from the
 // temperatures at the end: the loss is differentiated through all time steps of the solver.
-// Run it alone, for threads as processors, or with mpirun -n 2, 3 or 4.
+// Run it alone, with threads as ranks, or with mpirun -n 2, 3 or 4.
 //
 // Prints:
 //
@@ -47,7 +47,7 @@ struct fit {
 };
 struct fit_in_f64 : mt::precision<fit, mt::f64> {};
 
-// Each processor has some rows of the plate. For the derivative along y, it gets one row from each neighbour.
+// Each rank has some rows of the plate. For the derivative along y, it gets one row from each neighbour.
 inline constexpr struct workers : mt::axis<"workers"> {} workers;
 struct mesh : mt::mesh<workers> {};
 struct layout : mt::layout<mt::shard<y, workers>> {};
@@ -67,7 +67,7 @@ int run(mt::job const& job) {
   auto const first = exact(0), measured = exact(steps * dt);
 
   mt::store weights(job);
-  mt::executable<fit_in_f64, mesh, layout> step(weights, workers(std::max(2, job.ranks())));
+  mt::executable<fit_in_f64, mesh, layout> step(weights, workers(std::max(2, job.processes())));
   auto const found = [&](char const* name) { return weights.get<double>(name).item(); };
   for (int i = 0; i <= 120; ++i) {
     double const loss = step(mt::feed<"first">(first), mt::feed<"measured">(measured)).get<"loss">();

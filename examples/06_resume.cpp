@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saves a training, stops it, and resumes it twice: on the same mesh, where it goes on bit for bit, and on another one.
-// Run it alone, for threads as processors, or with mpirun -n 4.
+// Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
 //

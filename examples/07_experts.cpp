@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a language model with a mixture of 8 experts on 1, 2, 3, 4 and 8 processors: the losses are the same.
-// Run it alone, for threads as processors, or with mpirun -n 4; `--device NAME` runs it on another device.
+// Trains a language model with a mixture of 8 experts on 1, 2, 3, 4 and 8 ranks: the losses are the same.
+// Run it alone, with threads as ranks, or with mpirun -n 4; `--device NAME` runs it on another device.
 //
 // Prints:
 //
-//     1 processors, step  0: loss 3.3343, 27.9 % of choices dropped
-//     1 processors, step 13: loss 1.87, 20.1 % of choices dropped
-//     1 processors, step 26: loss 0.85, 14.3 % of choices dropped
-//     1 processors, step 39: loss 0.37,  9.6 % of choices dropped
-//     2 processors, step  0: loss 3.3343, 27.9 % of choices dropped
+//     1 ranks, step  0: loss 3.3343, 27.9 % of choices dropped
+//     1 ranks, step 13: loss 1.87, 20.1 % of choices dropped
+//     1 ranks, step 26: loss 0.85, 14.3 % of choices dropped
+//     1 ranks, step 39: loss 0.37,  9.6 % of choices dropped
+//     2 ranks, step  0: loss 3.3343, 27.9 % of choices dropped
 //     ...
 //     the losses differ by 2e-07 at most
 #include <algorithm>
@@ -61,7 +61,7 @@ struct train_step {
   }
 };
 
-// Sentences and experts are spread over the same processors. Words go to their experts in one all_to_all, and come back
+// Sentences and experts are spread over the same ranks. Words go to their experts in one all_to_all, and come back
 // in another: the router has its sentences and all experts, an expert has its words of all sentences.
 inline constexpr struct data : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
@@ -70,9 +70,9 @@ struct layout : mt::layout<mt::shard<batch, data>, mt::shard<experts, data>, mt:
 
 // Each sentence is in one of two languages, in each of which a word says which is next. Returns the losses.
 template <class Device>
-std::vector<float> train(mt::job const& job, int processors) {
+std::vector<float> train(mt::job const& job, int ranks) {
   mt::store weights(job);
-  mt::executable<train_step, mesh, layout, Device> step(weights, data(processors));
+  mt::executable<train_step, mesh, layout, Device> step(weights, data(ranks));
   std::mt19937 generator(1);
   mt::array<std::int32_t, batch, length> text, next;
   std::vector<float> losses;
@@ -88,8 +88,8 @@ std::vector<float> train(mt::job const& job, int processors) {
     auto const result = step(mt::feed<"text">(text), mt::feed<"next">(next));
     losses.push_back(result.template get<"loss">());
     if (i % 13 == 0)
-      mt::print(job, "{} processors, step {:>2}: loss {:.4f}, {:>4.1f} % of choices dropped\n", processors, i,
-                losses.back(), 100 * static_cast<float>(result.template get<"dropped">()));
+      mt::print(job, "{} ranks, step {:>2}: loss {:.4f}, {:>4.1f} % of choices dropped\n", ranks, i, losses.back(),
+                100 * static_cast<float>(result.template get<"dropped">()));
   }
   return losses;
 }
@@ -97,12 +97,12 @@ std::vector<float> train(mt::job const& job, int processors) {
 template <class Device>
 int compare(mt::job const& job) {
   auto const alone = train<Device>(mt::job::in_lockstep(), 1);
-  // Where programs are compiled whole, parts of a dim are equal, and there are as many processors as devices.
+  // Where programs are compiled whole, parts of a dim are equal, and there are as many ranks as devices.
   std::vector<int> const threads = mt::whole_program_device<Device> ? std::vector{2, 4} : std::vector{2, 3, 4, 8};
-  std::vector<int> const ranks{job.ranks()};
+  std::vector<int> const processes{job.processes()};
   float most = 0;
-  for (int const processors : job.ranks() == 1 ? threads : ranks) {
-    auto const losses = train<Device>(job, processors);
+  for (int const ranks : job.processes() == 1 ? threads : processes) {
+    auto const losses = train<Device>(job, ranks);
     for (std::size_t i = 0; i < losses.size(); ++i) most = std::max(most, std::abs(losses[i] - alone[i]));
   }
   mt::print(job, "the losses differ by {:.0e} at most\n", most);

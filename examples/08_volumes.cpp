@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 3-D U-Net finds balls among boxes in noisy volumes, which are cut along depth and rows: on 2x2 processors each has
-// a quarter of every volume, and what windows reach of its neighbours' quarters. The losses are those of one processor.
-// Run it alone, for threads as processors, or with mpirun -n 4; `--device NAME` runs it on another device.
+// A 3-D U-Net finds balls among boxes in noisy volumes, which are cut along depth and rows: on 2x2 ranks each has
+// a quarter of every volume, and what windows reach of its neighbours' quarters. The losses are those of one rank.
+// Run it alone, with threads as ranks, or with mpirun -n 4; `--device NAME` runs it on another device.
 //
 // Prints:
 //
-//     1x1 processors, step  79: loss 0.4, Dice score 0.6
+//     1x1 ranks, step  79: loss 0.4, Dice score 0.6
 //     ...
-//     2x2 processors, step  79: loss 0.4, Dice score 0.7
+//     2x2 ranks, step  79: loss 0.4, Dice score 0.7
 //     ...
 #include <algorithm>
 #include <array>
@@ -153,7 +153,7 @@ curve train(mt::job const& job, mt::job const& speaker, int planes_count, int li
     float const score = result.template get<"score">();
     if (i >= steps - 40) found.score += score / 40;
     if (i % 80 == 79)
-      mt::print(speaker, "{}x{} processors, step {:>3}: loss {:.4f}, Dice score {:.3f}\n", planes_count, lines_count, i,
+      mt::print(speaker, "{}x{} ranks, step {:>3}: loss {:.4f}, Dice score {:.3f}\n", planes_count, lines_count, i,
                 found.losses.back(), score);
   }
   return found;

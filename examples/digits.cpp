@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns to read digits from files as MNIST has them, of which the last fifth is held out, three times on two
-// processors: with the batch in parts, the rows of each image, and the channels. `digits IMAGES LABELS [EPOCHS]`.
-// Run it alone, for threads as processors, or with mpirun -n 2; `--device NAME` runs it on another device.
+// ranks: with the batch in parts, the rows of each image, and the channels. `digits IMAGES LABELS [EPOCHS]`.
+// Run it alone, with threads as ranks, or with mpirun -n 2; `--device NAME` runs it on another device.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to classify images with a residual network, on a mesh of processors: reads, augments and batches them, trains,
+// Learns to classify images with a residual network, on a mesh of ranks: reads, augments and batches them, trains,
 // and scores what it has learnt.
 #include <cstdlib>
 

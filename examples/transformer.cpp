@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a byte-level Transformer on a mesh of processors, threads or MPI ranks, and prints text that it generates.
+// Trains a byte-level Transformer on a mesh of ranks (threads or processes), and prints text that it generates.
 #include "transformer.hpp"
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ int show_plan(mt::job const& job, options const& o) {
     mt::print(job, "{}",
               mt::page({mt::on_page("training", plan,
                                     o.rates.empty() ? examples::measured_here<mt::default_device>()
-                                                    : examples::given_rates(o.rates, plan.processors_mesh()))}));
+                                                    : examples::given_rates(o.rates, plan.bound_mesh()))}));
   else if (!o.explain.empty()) mt::print(job, "{}", mt::instructions(plan));
   if (o.dot.empty() || !job.is_root()) return 0;
   std::ofstream file(o.dot);

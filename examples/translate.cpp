@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to translate, from raw texts to a BLEU score: subwords, batches in buckets, training on a mesh of processors,
+// Learns to translate, from raw texts to a BLEU score: subwords, batches in buckets, training on a mesh of ranks,
 // beam search.
 #include <cstdlib>
 #include <filesystem>

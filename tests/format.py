@@ -76,7 +76,7 @@ RETIRED = re.compile(
     r"\b(hall_?|stations?_?|circle_|seats?_?|meetings?_?|crew_?|patience|wishes|device_wishes|wishes_of|wisher|"
     r"mixed_words|mixed_rule|over_all|heirs|side_by_side|remembering|when_used|mpi_flights?|flights|unfinished|placer|"
     r"examine|delivered|author|mark_of_plan|(lowered|stages)::mark|slopes?_\w*|slopes|threads_job|lockstep_job|mpi_job|"
-    r"mt::processors|leave_out_of_steps|kept_subwords|kept_file|asked_row|place::(filled|window)|"
+    r"mt::processors|processors_mesh|leave_out_of_steps|kept_subwords|kept_file|asked_row|place::(filled|window)|"
     r"linearity::(alone|together)|moved_piece|(each|copy|pack|unpack)_piece|(auto|const|shape|struct|using) turned|"
     r"(auto|double|const|const&) slope|hands_on|takes_away|join_away|record_away|known_call|ends_first|cuda::peers)\b")
 # Attention has queries, keys, values and an output.

@@ -37,7 +37,7 @@ void require_consistent(options const& o) {
   if (std::int64_t const images = o.batch / o.microbatches, over = o.mesh.at("data");
       o.microbatches > 1 && images % over != 0)
     refuse("--microbatches", "parts of " + std::to_string(images) + " images do not divide evenly over data=" +
-                                 std::to_string(over) + ": give other numbers of images, of parts or of processors");
+                                 std::to_string(over) + ": give other numbers of images, of parts or of ranks");
   if (o.evaluate && o.load.empty() && !o.resume)
     refuse("--evaluate", "there is nothing to evaluate: give --load FILE, or --resume with --save FOLDER");
 }
@@ -47,8 +47,8 @@ struct command_line {
   options o;
   std::string mesh;
   CLI::App app{
-      "Learns to classify images with a residual network of 18 to 152 layers, on a mesh of processors, data x rows x "
-      "cols x model.\nAlone, the processors are threads of this process; under mpirun they are its ranks. Standard "
+      "Learns to classify images with a residual network of 18 to 152 layers, on a mesh of ranks, data x rows x "
+      "cols x model.\nAlone, the ranks are threads of this process; under mpirun each is a process. Standard "
       "output is the same.\nThe exit code is 75 where a signal or the time limit has ended a training that the same "
       "command takes up again.",
       "resnet"};
@@ -70,10 +70,10 @@ struct command_line {
     add.flag("--skip-damaged", o.skip_damaged, "Name a damaged image and go on without it");
     add("--keep", o.keep, "FOLDER", "Where the curve is kept");
 
-    add.group = "Processors";
+    add.group = "Ranks";
     add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,rows=1,cols=1,model=1)");
     add.device(o.device);
-    add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
+    add("--threads", o.threads, "N", "Threads of a process, shared by its ranks (one a core)", count);
 
     add.group = "Model and training";
     add("--depth", o.depth, "N", "Layers: 18, 34, 50, 101 or 152");

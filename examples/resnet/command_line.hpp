@@ -18,7 +18,7 @@ struct options {
   std::string data = "synthetic", train = "train", valid = "val";
   std::int64_t size = 224, count = 512, classes = 10, readers = 2;
   bool skip_damaged = false;
-  // processors
+  // ranks
   std::map<std::string, std::int64_t> mesh{{"data", 1}, {"rows", 1}, {"cols", 1}, {"model", 1}};
   std::int64_t threads = 0;
   std::string device;

@@ -36,7 +36,7 @@ class learner {
   virtual void look(mt::image_batch const& b, scores& so_far) = 0;
   /// The logits of a batch, [batch, classes] row-major; in a process that has the whole mesh.
   virtual std::vector<float> logits(mt::image_batch const& b) = 0;
-  /// The part of each batch that this process feeds: that of its processor, or all.
+  /// The part of each batch that this process feeds: that of its rank, or all.
   virtual mt::image_part mine() const = 0;
 
   /// The parameters, and the multiplications for one image.

@@ -98,7 +98,7 @@ class learner_of : public learner {
     if (what == "html")
       return mt::page({mt::on_page(
           "training", *step_,
-          o_.rates.empty() ? mt::measured_rates(*step_) : examples::given_rates(o_.rates, step_->processors_mesh()))});
+          o_.rates.empty() ? mt::measured_rates(*step_) : examples::given_rates(o_.rates, step_->bound_mesh()))});
     return mt::explain(*step_) + "\n" + mt::pictures(*step_);
   }
   std::int64_t planned_bytes() const override {
@@ -134,7 +134,7 @@ class learner_of : public learner {
   }
   mt::image_part part_of(auto const& any) const {
     auto const held = any.ranks();
-    auto const& m = any.processors_mesh();
+    auto const& m = any.bound_mesh();
     if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
     auto const along = [&](int axis) { return mt::batch_part{m.coordinate(held[0], axis), m.axes[axis].extent}; };
     return {along(0), along(1), along(2)};

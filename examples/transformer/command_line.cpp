@@ -31,9 +31,9 @@ struct command_line {
   options o;
   std::string mesh;
   CLI::App app{
-      "Trains a Transformer that reads and writes bytes on a mesh of processors, data x model. Prints the layout, a "
+      "Trains a Transformer that reads and writes bytes on a mesh of ranks, data x model. Prints the layout, a "
       "curve of the loss,\nand what it writes before, at half and after the training.\n"
-      "Alone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
+      "Alone, the ranks are threads of this process; under mpirun each is a process. Standard output is "
       "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model, and 75 if a "
       "signal has\nended a training that saves checkpoints: the same command with --resume goes on.",
       "transformer"};
@@ -48,10 +48,10 @@ struct command_line {
     add("--minutes", o.minutes, "T", "Stop training after this time", above_zero);
     add("--seed", o.seed, "N", "Of everything random");
 
-    add.group = "Processors";
+    add.group = "Ranks";
     add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
     add.device(o.device);
-    add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
+    add("--threads", o.threads, "N", "Threads of a process, shared by its ranks (one a core)", count);
 
     add.group = "Size of the model and of a step";
     add("--batch", o.batch, "N", "Windows in a step (16, or what the mesh divides)", count);
@@ -85,7 +85,7 @@ struct command_line {
     add.group = "The plan, before anything runs";
     add.explain(o.explain);
     add.rates(o.rates);
-    add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz, a box for each scope; then stop");
+    add("--dot", o.dot, "FILE", "Write the graph of one rank for Graphviz, a box for each scope; then stop");
     add.flag("--dot-nodes", o.dot_nodes, "Each operation of this graph on its own, instead of scopes")->needs("--dot");
 
     add.group = "Where the time goes";
@@ -135,7 +135,7 @@ void complete_mesh(options& o, int ranks) {
     if (ranks == 0) return std::int64_t{2};
     if (ranks % o.mesh[other] != 0)
       throw meshtensor::error("R05", {ranks, " ranks were started, which is not a multiple of ", other, " = ",
-                                      o.mesh[other], ": start as many ranks as the mesh has processors"});
+                                      o.mesh[other], ": start as many processes as the mesh has ranks"});
     return ranks / o.mesh[other];
   };
   if (!given("data") && !given("model")) o.mesh["model"] = ranks == 0 || ranks % 2 == 0 ? 2 : 1;

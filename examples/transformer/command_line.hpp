@@ -28,7 +28,7 @@ struct options {
 /// Reads the command line. Returns an ending after --help and after a mistake.
 std::optional<examples::ending> read_command_line(int argc, char** argv, options& o);
 
-/// Completes the mesh: open axes follow from the number of ranks; without ranks they have two processors each.
+/// Completes the mesh: open axes follow from the number of ranks; without ranks they have two ranks each.
 void complete_mesh(options& o, int ranks);
 /// Completes the sizes of the model: small, but so that the mesh divides them.
 void complete_sizes(options& o);

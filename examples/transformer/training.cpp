@@ -218,7 +218,7 @@ std::string main_pictures(std::string const& all) {
   return text;
 }
 
-/// Two commands that learn the same: on another mesh, and as ranks of MPI or on one processor.
+/// Two commands that learn the same: on another mesh, and as ranks of MPI or on one rank.
 std::string next_commands(options const& o, double loss) {
   std::int64_t const over_data = o.mesh.at("data"), over_model = o.mesh.at("model"), ranks = over_data * over_model;
   std::string sizes;  // which would depend on the mesh

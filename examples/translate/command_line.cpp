@@ -27,9 +27,9 @@ struct command_line {
   options o;
   std::string mesh;
   CLI::App app{
-      "Learns to translate from a folder of aligned texts, on a mesh of processors, data x model, scores what it has "
-      "learnt, and translates what one types.\nAlone, the processors are threads of this process; under mpirun they "
-      "are its ranks. Standard output is the same.\nThe exit code is 75 where a signal or the time limit has ended a "
+      "Learns to translate from a folder of aligned texts, on a mesh of ranks, data x model, scores what it has "
+      "learnt, and translates what one types.\nAlone, the ranks are threads of this process; under mpirun each "
+      "is a process. Standard output is the same.\nThe exit code is 75 where a signal or the time limit has ended a "
       "training that the same command takes up again.",
       "translate"};
 
@@ -51,10 +51,10 @@ struct command_line {
     add("--longest", o.longest, "N", "Longer pairs are left out of the training", count);
     add("--keep", o.keep, "FOLDER", "Where the vocabulary, the curve and the translations are kept");
 
-    add.group = "Processors";
+    add.group = "Ranks";
     add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,model=1)");
     add.device(o.device);
-    add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
+    add("--threads", o.threads, "N", "Threads of a process, shared by its ranks (one a core)", count);
 
     add.group = "Model and training";
     add.choice("--size", o.size, {"toy", "tiny", "base"}, "Of the model; base as in Vaswani et al. 2017");

@@ -17,7 +17,7 @@ struct options {
   std::string data, from = "en", into = "de", train = "train", valid = "val", test = "test_2016_flickr";
   std::string keep = "translate_out", vocabulary;
   std::int64_t pieces = 8000, longest = 48;
-  // processors
+  // ranks
   std::map<std::string, std::int64_t> mesh{{"data", 1}, {"model", 1}};
   std::int64_t threads = 0;
   std::string device;

@@ -28,7 +28,7 @@ class learner {
   virtual batch_loss learn(mt::pair_batch const& b) = 0;
   /// Computes the loss only, without dropout and label smoothing.
   virtual batch_loss look(mt::pair_batch const& b) = 0;
-  /// The rows of each batch that this process feeds: those of its processor, or all.
+  /// The rows of each batch that this process feeds: those of its rank, or all.
   virtual mt::batch_part mine() const = 0;
 
   /// The memory, communication and computation of a step.

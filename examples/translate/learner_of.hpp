@@ -48,7 +48,7 @@ class learner_of : public learner {
   }
   mt::batch_part mine() const override {
     auto const held = steps_[0]->ranks();
-    auto const& m = steps_[0]->processors_mesh();
+    auto const& m = steps_[0]->bound_mesh();
     if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
     return {.part = m.coordinate(held[0], 0), .of = m.axes[0].extent};
   }
@@ -58,7 +58,7 @@ class learner_of : public learner {
     if (what == "html")
       return mt::page({mt::on_page("training", *steps_[0],
                                    o_.rates.empty() ? mt::measured_rates(*steps_[0])
-                                                    : examples::given_rates(o_.rates, steps_[0]->processors_mesh()))});
+                                                    : examples::given_rates(o_.rates, steps_[0]->bound_mesh()))});
     return mt::explain(*steps_[0]) + "\n" + mt::pictures(*steps_[0]);
   }
   std::pair<bool, std::string> compare(mt::pair_batch const& b) override {

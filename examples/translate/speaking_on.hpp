@@ -39,9 +39,9 @@ class programs_on : public speaking::translator {
         search_(rows_.size(), static_cast<std::size_t>(width_), static_cast<std::size_t>(o.limit), special.end,
                 o.length_penalty),
         open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {
-    // Each processor searches its own part of the vocabulary for so many words, and for the two that are never output.
+    // Each rank searches its own part of the vocabulary for so many words, and for the two that are never output.
     if (std::int64_t const most = pieces / o.mesh.at("model") - 2; wanted() > most)
-      throw mt::error("R12", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a processor has at most ",
+      throw mt::error("R12", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a rank has at most ",
                               most, " words to choose from"});
   }
 

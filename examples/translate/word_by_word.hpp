@@ -23,8 +23,7 @@ inline constexpr struct better : mt::dim<"better", choices + 0> {} better;  // a
 inline constexpr struct offered : mt::dim<"offered"> {} offered;
 inline constexpr struct ways : mt::dim<"ways", beam * offered> {} ways;
 inline constexpr struct one : mt::dim<"one", 1> {} one;
-inline constexpr struct part : mt::dim<"part"> {
-} part;  // a part of the vocabulary, which may be sharded over processors
+inline constexpr struct part : mt::dim<"part"> {} part;  // a part of the vocabulary, which may be sharded over ranks
 inline constexpr struct word : mt::dim<"word"> {} word;  // index in a part
 
 // ---- the caches ----

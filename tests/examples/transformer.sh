@@ -241,7 +241,7 @@ PYTHON
     [ "$(grep -c 'meshtensor R40' err)" -eq 1 ] || fail "ranks: a missing text is not said once: $(cat err)"
     "${launcher[@]}" "$program" "${small[@]}" --batch 6 --mesh data=3,model=1 >out 2>err
     [ $? -eq 1 ] || fail 'ranks: a mesh of another size is not exit code 1'
-    grep -q 'meshtensor R05: the mesh has 3 processors, but 4 were started' err || fail "ranks: $(cat err)"
+    grep -q 'meshtensor R05: the mesh has 3 ranks, but 4 were started' err || fail "ranks: $(cat err)"
     ;;
   lost)
     mpirun=("${launcher[0]}" "${launcher[@]:3}")  # without the number of ranks

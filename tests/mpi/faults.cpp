@@ -118,7 +118,7 @@ void run_on(mt::job const& job, arguments const& a) {
   mt::store weights(job, static_cast<std::uint64_t>(a.number("seed", 1)));
   if (a.have("idle")) return say_harm();
   double const begin = now();
-  mt::executable<train, mesh, layout, Device...> step(weights, data(job.ranks()), batch(batches), width(wide));
+  mt::executable<train, mesh, layout, Device...> step(weights, data(job.processes()), batch(batches), width(wide));
   if (a.have("numerics")) step.check_numerics();
   mt::progress(job, "made in {:.1f} ms\n", (now() - begin) * 1e3);
   std::vector<float> const x(static_cast<std::size_t>(batches * wide), 0.5f), few(7);
@@ -127,7 +127,7 @@ void run_on(mt::job const& job, arguments const& a) {
   float loss = 0;
   for (long i = 0; i != steps; ++i) {
     if (i == 20) {
-      fmt::print(stderr, "rank {} is process {}\n", job.get().held(job.ranks())[0], getpid());
+      fmt::print(stderr, "rank {} is process {}\n", job.get().held(job.processes())[0], getpid());
       if (a.have("inside")) passed_on::harm = [&] { go_wrong(a); };
       else go_wrong(a);
       if (a.have("infinite")) say_harm(), passed_on::is_infinite = true;
@@ -146,7 +146,7 @@ void run_on(mt::job const& job, arguments const& a) {
 
 void run(mt::job const& job, arguments const& a) {
   if (!a.have("late")) return run_on(job, a);
-  meshtensor_test::late_here const here(static_cast<std::uint64_t>(job.get().held(job.ranks())[0]) + 1);
+  meshtensor_test::late_here const here(static_cast<std::uint64_t>(job.get().held(job.processes())[0]) + 1);
   run_on<meshtensor_test::late_device>(job, a);
 }
 
@@ -155,7 +155,7 @@ int run_and_catch(mt::job const& job, arguments const& a) {
   try {
     run(job, a);
   } catch (mt::error const& e) {
-    fmt::print(stderr, "rank {} has caught: {}, of rank {}\n", job.get().held(job.ranks())[0], e.what(), e.rank());
+    fmt::print(stderr, "rank {} has caught: {}, of rank {}\n", job.get().held(job.processes())[0], e.what(), e.rank());
     if (a.have("rethrows")) throw;
   }
   return 0;
@@ -187,11 +187,11 @@ int run_kept(mt::job const& job, arguments const& a) {
     float const loss = step(mt::feed<"x">(x)).get<"loss">();
     auto const more = [&] { return mt::notes{{"drawn", drawn}, {"loss", loss}}; };
     if (weights.step() % 20 == 7)
-      fmt::print(stderr, "rank {} is process {}\n", job.get().held(job.ranks())[0], getpid());
+      fmt::print(stderr, "rank {} is process {}\n", job.get().held(job.processes())[0], getpid());
     keep.after_step(more);
     if (stop()) {
       keep.save(more()), keep.finish();
-      fmt::print(stderr, "rank {} leaves after step {} for {}\n", job.get().held(job.ranks())[0], weights.step(),
+      fmt::print(stderr, "rank {} leaves after step {} for {}\n", job.get().held(job.processes())[0], weights.step(),
                  stop.reason());
       return mt::stop_request::exit_code;
     }

@@ -190,7 +190,7 @@ case $part in
     wait_for 'harm at'
     ends 10 '^rank 2: an exception of unknown type'
     may_end_well=1
-    said="meshtensor R32: .* $line gives f32\\[batch/data, width\\]: 1 of 48 elements are not finite, the first is inf, at batch=8, width=0 on processor 2 in step 20"
+    said="meshtensor R32: .* $line gives f32\\[batch/data, width\\]: 1 of 48 elements are not finite, the first is inf, at batch=8, width=0 on rank 2 in step 20"
     for how in 'catches' 'catches rethrows' 'guest'; do
       # the arguments are words
       # shellcheck disable=SC2206
@@ -294,7 +294,7 @@ END
     common=(large)
     ranks memory=100
     wait_for 'harm at'
-    ends 10 'rank 2( failed)?: meshtensor M10: this processor needs 512 MB .* but the system has [0-9.]{1,5} [kMG]B left'
+    ends 10 'rank 2( failed)?: meshtensor M10: this rank needs 512 MB .* but the system has [0-9.]{1,5} [kMG]B left'
     ;;
   facts)
     common=(steps=40)

@@ -140,7 +140,7 @@ TEST_CASE("another number of elements is refused on the rank that fed it, and th
       try {
         step(mt::feed_local<"x">(wrong));
       } catch (mt::error const& e) { said = e.what(); }
-      CHECK(said == "meshtensor R11: this processor's part of the input 'x' has " + std::to_string(part.size()) +
+      CHECK(said == "meshtensor R11: this rank's part of the input 'x' has " + std::to_string(part.size()) +
                         " elements, but " + std::to_string(wrong.size()) + " were fed");
     }
   CHECK(step(mt::feed_local<"x">(part)).get<"same">().gather().data()[x.size() - 1] == x.data()[x.size() - 1] + 1);

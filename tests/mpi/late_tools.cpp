@@ -111,7 +111,7 @@ TEST_CASE("a value that is not finite on one rank: it is named there, and the ot
   INFO(said);
   std::string const named = "R32: sqrt (late_tools.cpp:" + std::to_string(line_of_root) +
                             ") gives f64[batch/data, width]: 1 of " + std::to_string(48 / ranks::count()) +
-                            " elements are not finite, the first is nan, at batch=11, width=3 on processor " +
+                            " elements are not finite, the first is nan, at batch=11, width=3 on rank " +
                             std::to_string(last()) + " in step 1";
   CHECK(said.find(named) != std::string::npos);
   CHECK(said.starts_with(ranks::rank() == last() ? "meshtensor R32: " : "meshtensor R21: rank "));

@@ -48,7 +48,7 @@ mt::array<float, rows, columns> counted() {
 template <class Layout>
 void run(std::int64_t batches = 12) {
   mt::job job(0, nullptr);
-  CHECK(job.ranks() == ranks::count());
+  CHECK(job.processes() == ranks::count());
   mt::store weights(job, 3);
   mt::executable<grow, mesh, Layout, mt::reference_device> step(weights, batch(batches));
   // What it would be in one process.

@@ -182,11 +182,10 @@ TEST_CASE("the training step of two layers, alone and on four processors, is the
   CHECK(cases.add("two_layers", mesh_of(1, 1), two_layers::whole::rules));
   CHECK(cases.add("two_layers_spread", mesh_of(2, 2), two_layers::spread::rules));
   CHECK(cases.add("two_layers_fused", mesh_of(2, 2), two_layers::spread::rules, {.fuses = true}));
-  CHECK_THROWS_WITH_AS(
-      cases.add("", mesh_of(3, 1), two_layers::spread::rules),
-      "meshtensor S02: dim 'batch' (8) is cut into unequal parts by 3 processors, which StableHLO does "
-      "not have: make it 6 or 9, or replicate it (node %0 input, two_layers.hpp:20)",
-      mt::error);
+  CHECK_THROWS_WITH_AS(cases.add("", mesh_of(3, 1), two_layers::spread::rules),
+                       "meshtensor S02: dim 'batch' (8) is cut into unequal parts by 3 ranks, which StableHLO does "
+                       "not have: make it 6 or 9, or replicate it (node %0 input, two_layers.hpp:20)",
+                       mt::error);
 }
 
 TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
@@ -403,7 +402,7 @@ TEST_CASE("a dim that circular padding has made longer is refused by the name of
   auto const by_place = mt::layout_rules{}.shard("place", {"ax"});
   CHECK_THROWS_WITH_AS(
       text(by_place),
-      doctest::Contains("(9, made from 'place') is cut into unequal parts by 2 processors, which StableHLO does not "
+      doctest::Contains("(9, made from 'place') is cut into unequal parts by 2 ranks, which StableHLO does not "
                         "have: choose another extent of 'place', or replicate that here, in<\"around\", "
                         "replicate<place>> (node %"),
       mt::error);

@@ -36,7 +36,7 @@ class phrase {
 class error : public std::runtime_error {
  public:
   [[gnu::cold]] error(std::string_view code, std::string const& sentence, int rank = -1);
-  /// `throw error("R05", {"the mesh has ", size, " processors"});`
+  /// `throw error("R05", {"the mesh has ", size, " ranks"});`
   [[gnu::cold]] error(std::string_view code, std::initializer_list<phrase> sentence);
   std::string const& code() const { return code_; }
   /// The text of `what()` after the code.

@@ -32,16 +32,25 @@ constexpr int edit_distance(std::string_view a, std::string_view b) {
 /// The greatest distance at which a known name is suggested for `word`.
 constexpr int nearness(std::string_view word) { return 1 + static_cast<int>(word.size()) / 4; }
 
-/// The known name that `word` probably stands for, or an empty one. For a path, its last component suffices.
+/// The end of a path that has as many components as `word`: `encoder/weight` of `model/encoder/weight`.
+constexpr std::string_view end_like(std::string_view path, std::string_view word) {
+  std::size_t from = path.size();
+  for (auto n = 1 + std::ranges::count(word, '/'); n > 0 && from != std::string_view::npos && from != 0; --n)
+    from = path.rfind('/', from - 1);
+  return from == std::string_view::npos || from == 0 ? path : path.substr(from + 1);
+}
+
+/// The known name that `word` probably stands for, or an empty one. If no path as a whole is near, one whose last
+/// components are near is taken, because users leave out the scopes in front.
 inline std::string nearest(std::string_view word, std::vector<std::string> const& known) {
+  if (word.empty()) return "";
   std::string best;
   int least = nearness(word) + 1;
   for (std::string const& k : known)
     if (int const d = edit_distance(word, k); d < least) best = k, least = d;
-  if (!best.empty() || word.empty()) return best;
   for (std::string const& k : known)
-    if (std::string_view const leaf = std::string_view(k).substr(k.rfind('/') + 1); leaf == word) return k;
-  return "";
+    if (int const d = edit_distance(word, end_like(k, word)); d < least) best = k, least = d;
+  return best;
 }
 
 /// `; did you mean 'query'?`, or an empty text.

@@ -74,6 +74,7 @@ class page_writer {
     known_rates const machine(p.machine);
     longest_chain const chain(p.graph, q, machine);
     std::string all = "<div class=\"plan\">\n<h1>" + canvas::escaped(p.title) + "</h1>\n<table>\n";
+    all += "<tr><td>layout</td><td>" + canvas::escaped(detail::sharded_dims(p.graph, p.mesh)) + "</td></tr>\n";
     all += row("ranks", "ranks", p.mesh.size(), std::to_string(p.mesh.size()));
     all += row("parameters of all ranks", "parameters", parameters, quantity(parameters, "elements"));
     all += row_of_bytes("memory of a rank", "memory-bytes", q.variable_bytes + q.arena_bytes + q.input_bytes);

@@ -21,7 +21,7 @@ inline std::string computation_text(module const& m, binding const& numbers, mes
   run_counts const runs = run_counts_of(m, numbers);
   bool is_limit = false;
   for (int g = 0; g < m.region_count; ++g) is_limit = is_limit || (runs.of[g] != 0 && runs.at_most[g]);
-  std::string r = "\ncomputation: a processor does " + std::string(limit_text(is_limit)) + rounded(c.all()) +
+  std::string r = "\ncomputation: a rank does " + std::string(limit_text(is_limit)) + rounded(c.all()) +
                   "flop a step, " + rounded(c.products) + "flop of them in products\n";
   if (!is_uneven) return r;
   double all = 0;

@@ -107,7 +107,7 @@ check_result check(store& from, Given const&... given) {
       from, [&](store& values, detail::use_of_step use) {
         program step(values, given...);
         detail::checked_session<typename program::running_device> here(step.running());
-        use(step.processors_mesh(), here);
+        use(step.bound_mesh(), here);
       });
 }
 template <class... Args, class... Given>

@@ -21,20 +21,19 @@ namespace meshtensor {
 template <class... Args>
 std::string explain(executable<Args...> const& e) {
   memory_use const use = e.memory();
-  return report(e.graph(), e.planned(), e.processors_mesh()) +
-         "beside it, in this process: " + bytes_text(use.workspace) +
+  return report(e.graph(), e.planned(), e.bound_mesh()) + "beside it, in this process: " + bytes_text(use.workspace) +
          " of workspace for kernels, libraries and messages, " + bytes_text(use.process) +
          " of code, libraries and plans\n";
 }
 /// Which rank holds which elements, and what each move sends where: see emit/picture.hpp.
 template <class... Args>
 std::string pictures(executable<Args...> const& e) {
-  return pictures(e.graph(), e.planned(), e.processors_mesh());
+  return pictures(e.graph(), e.planned(), e.bound_mesh());
 }
 /// Which rank holds which elements, as an SVG image: see emit/drawing.hpp.
 template <class... Args>
 std::string drawing(executable<Args...> const& e) {
-  return drawing(e.graph(), e.planned(), e.processors_mesh());
+  return drawing(e.graph(), e.planned(), e.bound_mesh());
 }
 
 /// The plan of an executable on a mesh that need not be here. It starts no processors and allocates none of the plan's
@@ -62,7 +61,7 @@ class draft {
 
   meshtensor::module const& graph() const { return program_->graph(); }
   plan const& planned() const { return program_->planned(); }
-  mesh_shape const& processors_mesh() const { return mesh_; }
+  mesh_shape const& bound_mesh() const { return mesh_; }
 
  private:
   mesh_shape mesh_;
@@ -70,15 +69,15 @@ class draft {
 };
 template <class Executable>
 std::string explain(draft<Executable> const& d) {
-  return report(d.graph(), d.planned(), d.processors_mesh());
+  return report(d.graph(), d.planned(), d.bound_mesh());
 }
 template <class Executable>
 std::string pictures(draft<Executable> const& d) {
-  return pictures(d.graph(), d.planned(), d.processors_mesh());
+  return pictures(d.graph(), d.planned(), d.bound_mesh());
 }
 template <class Executable>
 std::string drawing(draft<Executable> const& d) {
-  return drawing(d.graph(), d.planned(), d.processors_mesh());
+  return drawing(d.graph(), d.planned(), d.bound_mesh());
 }
 
 namespace detail {

@@ -13,7 +13,7 @@ namespace meshtensor {
 /// An executable or a draft on a page, by a title of the user's and the rates of the machine that is to run it.
 template <class Planned>
 plan_on_page on_page(std::string title, Planned const& step, page_rates machine = {}) {
-  return {std::move(title), step.graph(), step.planned(), step.processors_mesh(), std::move(machine)};
+  return {std::move(title), step.graph(), step.planned(), step.bound_mesh(), std::move(machine)};
 }
 
 /// Writes the plan of an executable as a page that needs no other file: which rank holds which elements, memory during

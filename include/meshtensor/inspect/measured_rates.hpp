@@ -106,7 +106,7 @@ page_rates rates_of_job(job_runner& j, mesh_shape const& mesh, rates const& of_r
 ///     mt::explain_html(job, "plan.html", {mt::on_page("training", step, mt::measured_rates(step))});
 template <class... Args>
 page_rates measured_rates(executable<Args...> const& step) {
-  return detail::rates_of_job(step.runner(), step.processors_mesh(), step.best_rates());
+  return detail::rates_of_job(step.runner(), step.bound_mesh(), step.best_rates());
 }
 
 }  // namespace meshtensor

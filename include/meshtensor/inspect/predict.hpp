@@ -158,7 +158,7 @@ class step_clock {
 /// errors  R28 an axis has no link, or a rate is 0
 template <class Planned>
 predicted_step predict(Planned const& step, std::vector<link> links, rates const& of_processor) {
-  return detail::step_clock(step.graph(), step.planned(), step.processors_mesh(), std::move(links), of_processor).run();
+  return detail::step_clock(step.graph(), step.planned(), step.bound_mesh(), std::move(links), of_processor).run();
 }
 
 }  // namespace meshtensor

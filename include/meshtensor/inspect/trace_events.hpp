@@ -126,7 +126,7 @@ std::string trace_events(executable<Args...> const& e) {
   auto const held = e.recorded();
   if (held.empty() || held[0]->steps() == 0)
     throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
-  return detail::text_of_trace(e.graph(), e.planned(), e.processors_mesh(),
+  return detail::text_of_trace(e.graph(), e.planned(), e.bound_mesh(),
                                detail::trace_of_all(e.runner(), e.ranks(), held));
 }
 

@@ -66,8 +66,9 @@ class job {
   }
 
   job_runner& get() const { return *job_; }
-  /// The number of ranks; 1 where this process holds all processors of a mesh.
-  int ranks() const { return std::max(1, job_->size()); }
+  /// The number of processes that run this program. It is 1 with threads or in lockstep, because one process then holds
+  /// all ranks of a mesh.
+  int processes() const { return std::max(1, job_->size()); }
   /// Whether this process prints for the job: exactly one does.
   bool is_root() const { return job_->is_root(); }
 

@@ -24,7 +24,7 @@ struct axis_extent {
 ///     inline constexpr struct model : mt::axis<"model", 2> {} model;
 template <name Name, std::int64_t Extent = 0>
 struct axis {
-  static_assert(Extent >= 0, "meshtensor S01: an axis has at least one processor");
+  static_assert(Extent >= 0, "meshtensor S01: an axis has at least one rank");
   static constexpr name axis_name = Name;
   static constexpr std::int64_t axis_size = Extent;  // 0: bound at start-up
   constexpr axis_extent operator()(std::int64_t processors) const { return {Name, processors}; }
@@ -81,7 +81,7 @@ struct mesh_shape {
       for (int i = 0; i < count; ++i) d << (i == 0 ? " " : ", ") << axes[i].label;
       raise(d);
     }
-    if (given.extent < 1) raise(d << "an axis has at least one processor");
+    if (given.extent < 1) raise(d << "an axis has at least one rank");
     if (axes[a].extent != 0 && axes[a].extent != given.extent)
       raise(d << "it has " << axes[a].extent << ", from its type or given before");
     axes[a].extent = given.extent;

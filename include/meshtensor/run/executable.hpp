@@ -203,7 +203,7 @@ class executable_of {
   auto where_it_lies() const {
     using element = element_t<output_value<Label>().type>;
     if (session_->held().size() != 1)
-      throw error("R06", {"view() is one processor's part of the output '", Label, "', but this process holds ",
+      throw error("R06", {"view() is one rank's part of the output '", Label, "', but this process holds ",
                           session_->held().size(), ": use local()"});
     view const part = session_->local(detail::letters(Label));
     std::vector<strided_extent> dims;
@@ -293,7 +293,7 @@ class executable_of {
 
   meshtensor::module const& graph() const { return program_->graph(); }
   plan const& planned() const { return program_->planned(); }
-  mesh_shape const& processors_mesh() const { return mesh_; }
+  mesh_shape const& bound_mesh() const { return mesh_; }
 
  private:
   static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
@@ -360,7 +360,7 @@ class executable_of {
     check_fed<Label, T, any_dims>();
     view const wanted = session_->inputs().local_window(detail::letters(Label)), part = arranged(f.from, wanted);
     if (part.count < 0)
-      throw error("R11", {"this processor's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
+      throw error("R11", {"this rank's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
                           ", but a view ", detail::text_of(f.from.dims()), " was fed"});
     session_->inputs().feed_local(detail::letters(Label), part);
   }

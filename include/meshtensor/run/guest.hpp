@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#if MESHTENSOR_WITH_MPI
+#  include "meshtensor/comm/mpi/before_finalize.hpp"
+#endif
 #include "meshtensor/emit/c_header.hpp"
 #include "meshtensor/emit/fortran_module.hpp"
 #include "meshtensor/job/job.hpp"
@@ -95,7 +98,7 @@ class guest {
     std::vector<std::unique_ptr<detail::guest_steps>> programs = {};
     std::mutex busy = {};
   };
-  // Never destroyed: a guest that lives until exit would free its communicator behind MPI_Finalize.
+  // Never destroyed, because a guest that lives until exit would free its communicator after MPI_Finalize.
   struct guests {
     std::mutex lock;
     std::map<std::int64_t, std::shared_ptr<state>> all;
@@ -120,7 +123,7 @@ class guest {
 #if MESHTENSOR_WITH_MPI
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized) throw error("R25", "MPI was finalised before the guest was destroyed: destroy it first");
+    if (finalized) throw error("R25", "MPI was finalised, and all guests with it: call `destroy` after the last step");
 #endif
   }
   static job job_on([[maybe_unused]] int communicator) {
@@ -128,6 +131,8 @@ class guest {
     int initialized = 0;
     MPI_Initialized(&initialized);
     if (!initialized) throw error("R25", "MPI has not been initialised: call MPI_Init before a guest is made");
+    static bool const registered = (comm::before_finalize<&guest::destroy_all>(), true);
+    static_cast<void>(registered);
     return job(MPI_Comm_f2c(communicator));
 #else
     return job::as_threads();
@@ -186,14 +191,28 @@ class guest {
                                      : "the guest was destroyed, or its memory was overwritten");
     return found->second;
   }
+  // All ranks destroy a guest together. So a rank that ends MPI does what the others do in `destroy`, in their order.
+  static void destroy_all() noexcept {
+    detail::with_status(nullptr, [] {
+      std::map<std::int64_t, std::shared_ptr<state>> all;
+      {
+        std::lock_guard const lock(living().lock);
+        all.swap(living().all);
+      }
+      for (auto& [number, s] : all) s.reset();
+    });
+  }
   template <class F>
   static int on(std::int64_t number, F const& f) noexcept {
     std::shared_ptr<state> s;
-    if (int const status = detail::with_status(nullptr, [&] { s = find(number); }); status != 0) return status;
+    int const status = detail::with_status(nullptr, [&] {
+      require_mpi();
+      s = find(number);
+    });
+    if (status != 0) return status;
     return detail::with_status(&s->runs, [&] {
       std::unique_lock const mine(s->busy, std::try_to_lock);
       if (!mine) throw error("R27", "a guest is called while another thread is in a call of it: its calls take turns");
-      require_mpi();
       try {
         f(*s);
       } catch (std::exception const& e) {
@@ -206,8 +225,8 @@ class guest {
     std::shared_ptr<state> s;
     int const status = detail::with_status(nullptr, [&] {
       if (number == nullptr) throw error("R35", "destroy needs the address of a guest, but it is null");
-      s = find(*number);
       require_mpi();
+      s = find(*number);
       std::lock_guard const lock(living().lock);
       living().all.erase(*number);
       *number = 0;

@@ -93,7 +93,7 @@ class fed_inputs {
   /// errors  R02 no input has this name; R06 this process holds several processors
   view local_window(std::string_view label) const {
     if (processors_.size() != 1)
-      throw error("R06", {"feed_local gives one processor's part, but this process holds ", processors_.size(),
+      throw error("R06", {"feed_local gives one rank's part, but this process holds ", processors_.size(),
                           ": feed the whole array"});
     return processors_[0].windows()[value_of(port_of(ports_, label, "R02", "input"))];
   }
@@ -104,8 +104,8 @@ class fed_inputs {
     std::int64_t const wanted = local_window(label).size();
     port& p = port_of(ports_, label, "R02", "input");
     if (elements >= 0 && elements != wanted)
-      throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
-                          elements, " were fed"});
+      throw error("R11", {"this rank's part of the input '", p.label, "' has ", wanted, " elements, but ", elements,
+                          " were fed"});
     external_[0].fed[p.node] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }

@@ -26,7 +26,7 @@ struct memory_use {
 /// Runs `work`, which allocates for a plan. errors M10 not enough memory: what the plan needs, and what is left
 inline void within_memory(plan const& p, function_ref<void()> work) {
   auto const sentence = [&]() {
-    return error("M10", {"this processor needs ", bytes_text(p.arena_bytes + p.variable_bytes + p.input_bytes), " (",
+    return error("M10", {"this rank needs ", bytes_text(p.arena_bytes + p.variable_bytes + p.input_bytes), " (",
                          bytes_text(p.arena_bytes), " for a step, ", bytes_text(p.variable_bytes),
                          " of parameters and state, ", bytes_text(p.input_bytes),
                          " of inputs) and what libraries take, but the system has ", bytes_text(available_bytes()),

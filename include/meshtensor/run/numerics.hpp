@@ -175,7 +175,7 @@ class numerics_check {
                              (is_in_loop(made_by) ? ", iteration " + std::to_string(p.context.iteration) : "");
     throw error("R32", {which, line.view(), given ? " is " : " gives ", type.view(), ": ", bad.count, " of ",
                         seen.size(), " elements are not finite, the first is ", number_at(seen, bad.first), where,
-                        processors_ < 2 ? "" : " on processor " + std::to_string(p.rank()), when,
+                        processors_ < 2 ? "" : " on rank " + std::to_string(p.rank()), when,
                         given                               ? ": it was so before the step computed anything"
                         : made_by.kind == primitive::repeat ? ": a sum over its iterations"
                                                             : ": what it is made from is finite"});

@@ -19,7 +19,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   auto& job = values.runner();
   auto const size = static_cast<int>(mesh.size());
   if (job.size() != 0 && job.size() != size)
-    throw error("R05", {"the mesh has ", size, " processors, but ", job.size(), (job.size() == 1 ? " was" : " were"),
+    throw error("R05", {"the mesh has ", size, " ranks, but ", job.size(), (job.size() == 1 ? " was" : " were"),
                         " started: start as many as the mesh has, as by mpirun -n ", size,
                         ", or let mt::job::as_threads() make them"});
   ranks_ = job.held(size);

@@ -83,7 +83,7 @@ inline void require_same(std::string const& label, stored const& held, stored co
                 {"the store holds '", label, "' as ", held.text(), ", but another layout wants ", expected.text(), ": ",
                  detail::differing_rule(held, expected), "; programs that share parameters need the same rule for it"});
   if (held.mesh.size() != expected.mesh.size())
-    throw error("R04", {"the store holds '", label, "' on ", held.mesh.size(), " processors, but another mesh has ",
+    throw error("R04", {"the store holds '", label, "' on ", held.mesh.size(), " ranks, but another mesh has ",
                         expected.mesh.size(), ": programs that share parameters run on one mesh"});
   detail::require_same_parts(label, held, expected);
   held.start.require_same(label, expected.start);

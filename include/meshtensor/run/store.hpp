@@ -176,8 +176,8 @@ class store {
   array_view<T> local(std::string const& label) {
     stored& s = typed<T>(label);
     if (s.blocks.size() != 1)
-      throw error("R06", {"local() gives one processor's part of '", label, "', but this process holds ",
-                          s.blocks.size(), ": use get and set"});
+      throw error("R06", {"local() gives one rank's part of '", label, "', but this process holds ", s.blocks.size(),
+                          ": use get and set"});
     std::vector<strided_extent> dims;
     for (std::size_t i = 0; i < s.dims.size(); ++i)
       dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
@@ -317,7 +317,7 @@ inline std::string text_of(store const& s) {
   std::string t;
   for (auto const& [label, value] : s.values()) {
     t += label + ": " + value.text() + ", " + std::to_string(value.bytes()) + " bytes";
-    if (value.local_bytes() != value.bytes()) t += ", " + std::to_string(value.local_bytes()) + " on each processor";
+    if (value.local_bytes() != value.bytes()) t += ", " + std::to_string(value.local_bytes()) + " on each rank";
     t += "\n";
   }
   return t;

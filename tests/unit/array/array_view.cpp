@@ -150,7 +150,7 @@ TEST_CASE("one processor: read and written where it lies") {
   step(mt::feed_local<"x">(mt::in_memory(wide.data(), mt::apart(rows(4), 10), columns(3))));
   CHECK(step().get<"x itself">().view()(rows(2), columns(1)) == 21);
   CHECK(sentence([&] { step(mt::feed_local<"x">(mt::in_memory(v, rows(2), columns(6)))); }) ==
-        "meshtensor R11: this processor's part of the input 'x' is [rows=4, columns=3], but a view [rows=2, columns=6] "
+        "meshtensor R11: this rank's part of the input 'x' is [rows=4, columns=3], but a view [rows=2, columns=6] "
         "was fed");
 
   auto const gain = weights.local<float>("gain");

@@ -144,7 +144,7 @@ TEST_CASE("the text") {
   auto const l = lowered(mesh_of(64, 2), two_d(), 640);
   std::string const text = mt::report(l->graph, l->planned, mesh_of(64, 2));
   CAPTURE(text);
-  CHECK(has(text, "program  train_step\nmesh     data = 64, model = 2: 128 processors\n"));
+  CHECK(has(text, "program  train_step\nmesh     data = 64, model = 2: 128 ranks\n"));
   CHECK(has(text, "batch = 640"));
   CHECK(has(text, "model/blocks/up/weight"));
   CHECK(has(text, "f32[layers, hidden, inner/model]"));
@@ -174,11 +174,11 @@ TEST_CASE("of loops that may end early and of branches, amounts are limits") {
   CHECK(has(text,
             "dims     batch = 24, model = 12, inner = 24\n"
             "         while_loop/3 = 6: at most, the iterations of a loop, loops_that_end.hpp:"));
-  CHECK(has(text, "\ncommunication: a processor receives at most "));
+  CHECK(has(text, "\ncommunication: a rank receives at most "));
   CHECK(has(text, " kB in at most "));
   CHECK(has(text, "over data, model     at most x6  loops_that_end.hpp:"));  // the condition, in the loop and before it
   CHECK(has(text, "over data, model                 loops_that_end.hpp:"));
-  CHECK(has(text, "\ncomputation: a processor does at most "));
+  CHECK(has(text, "\ncomputation: a rank does at most "));
   text = text_of(loops_that_end::branch<true>{});
   CHECK(has(text, "         cond/3 = 1: at most, how often one of the branches runs, loops_that_end.hpp:"));
   CHECK(has(text, "  at most once  loops_that_end.hpp:"));
@@ -259,7 +259,7 @@ TEST_CASE("a draft needs no processors, and says the same as the executable") {
   struct layout : mt::layout<mt::shard<net::batch, net::data>, mt::shard<net::inner, net::model>> {};
   using step_t = mt::executable<net::train_step, mesh, layout>;
   mt::draft<step_t> const large(net::data(4096), net::model(4), net::batch(1 << 20));
-  CHECK(has(mt::explain(large), "16384 processors"));
+  CHECK(has(mt::explain(large), "16384 ranks"));
   mt::draft<step_t> const small(net::data(2), net::model(2), net::batch(24));
   auto job = mt::job::in_lockstep();
   mt::store weights(job);

@@ -92,7 +92,7 @@ TEST_CASE("a plan, pictures and instructions are printed") {
     variable const asked("MESHTENSOR_EXPLAIN", what);
     return told_by([&] { run_a_step(job); });
   };
-  CHECK(printed("1").text == mt::report(step.graph(), step.planned(), step.processors_mesh()));
+  CHECK(printed("1").text == mt::report(step.graph(), step.planned(), step.bound_mesh()));
   CHECK(printed("plan").text == printed("1").text);
   CHECK(printed("instructions").text == mt::instructions(step));
   told const wrong = printed("picture");
@@ -228,7 +228,7 @@ TEST_CASE("axes that the program leaves open have their sizes from MESHTENSOR_ME
   std::optional<variable> asked(std::in_place, "MESHTENSOR_MESH", "data=3,model=2");
   {
     step_of_test step(none);
-    CHECK(step.processors_mesh().size() == 6);
+    CHECK(step.bound_mesh().size() == 6);
     CHECK(step(mt::feed<"x">(std::vector<float>(8, 1))).get<"y">().gather()(batch(7)) == 2);
     step_of_test const same(none, data(3));
   }

@@ -74,7 +74,7 @@ TEST_CASE("a loop that may end early takes its limit, whatever that is") {
 
 TEST_CASE("4.9 billion parameters on 16 x 32 processors") {
   mt::draft<large_step> const step = planned(16, 32);
-  CHECK(step.processors_mesh().size() == 512);
+  CHECK(step.bound_mesh().size() == 512);
   CHECK(parameters_of(step.graph(), step.planned().numbers) == doctest::Approx(4.9e9).epsilon(0.01));
 
   std::vector<mt::link> const links{{"data", 5e-6, 25e9}, {"model", 2e-6, 200e9}};

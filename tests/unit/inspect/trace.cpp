@@ -87,7 +87,7 @@ TEST_CASE("the last rank to come is the one that the others have waited for") {
   std::vector<mt::detail::trace_bar> const bars{{0, sum, 10, 100},  {1, sum, 90, 100},  {2, sum, 50, 100},
                                                 {0, sum, 210, 300}, {1, sum, 220, 300}, {2, sum, 230, 300}};
   std::set<std::tuple<int, int, double>> found;
-  for (auto const& a : mt::detail::arrows_of_trace(m, step.planned(), step.processors_mesh(), bars).all())
+  for (auto const& a : mt::detail::arrows_of_trace(m, step.planned(), step.bound_mesh(), bars).all())
     found.emplace(a.from.rank, a.to.rank, a.from.begin);
   CHECK(found == std::set<std::tuple<int, int, double>>{{1, 0, 90}, {1, 2, 90}, {2, 0, 230}, {2, 1, 230}});
 }

@@ -240,7 +240,7 @@ TEST_CASE("a value that is NaN is not saved, and what was saved stays; nor is on
   std::string const said = sentence([&] { keep.after_step(), keep.finish(); });
   CHECK(said.starts_with("meshtensor C09: '" + (run / "0002-step-2")));
   CHECK(
-      said.ends_with("' is not written: 'table' has NaN, first as element 5 of this processor's block; the checkpoints "
+      said.ends_with("' is not written: 'table' has NaN, first as element 5 of this rank's block; the checkpoints "
                      "before are kept"));
   CHECK(folders(run) == std::vector<std::string>{"0001-step-1"});
 

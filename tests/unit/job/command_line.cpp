@@ -112,7 +112,7 @@ TEST_CASE("a program runs with what its command line leaves") {
   mt::program_arguments given;
   auto const takes_words = [&](mt::job const& job, mt::program_arguments const& words) {
     given = words;
-    return job.ranks();
+    return job.processes();
   };
   CHECK(mt::run_main(3, argv, takes_words) == 1);
   CHECK(given == mt::program_arguments{"corpus.txt"});

@@ -61,7 +61,7 @@ TEST_CASE("a launcher and no MPI") {
 
 TEST_CASE("sessions of one job take turns, on meshes of different sizes") {
   auto const job = mt::job::as_threads();
-  CHECK(job.ranks() == 1);
+  CHECK(job.processes() == 1);
   mt::store some(job), more(job), same(job);
   stepping two(some, data(2)), four(more, data(4)), again(same, data(2));
   for (int i = 0; i < 40; ++i) {

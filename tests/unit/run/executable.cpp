@@ -92,7 +92,7 @@ TEST_CASE("one processor's part is read where it lies") {
   CHECK(numbers(step(mt::set<"step">(0)).get<"y">().local())[5] == 24);  // and the table had grown by 1
   for (std::size_t const size : {0, 3, 5})
     CHECK(sentence([&] { step(mt::feed_local<"x">(std::vector<float>(size))); }) ==
-          "meshtensor R11: this processor's part of the input 'x' has 4 elements, but " + std::to_string(size) +
+          "meshtensor R11: this rank's part of the input 'x' has 4 elements, but " + std::to_string(size) +
               " were fed");
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("a number that is set when an executable is made holds until it is set
 TEST_CASE("one axis left open takes what was started; alone that is one processor") {
   auto job = mt::job::as_threads();
   mt::store weights(job);
-  CHECK(stepping(weights, batch(2)).processors_mesh().size() == 2);
+  CHECK(stepping(weights, batch(2)).bound_mesh().size() == 2);
 }
 
 TEST_CASE("sizes that do not fit are refused") {

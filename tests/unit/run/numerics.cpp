@@ -142,7 +142,7 @@ TEST_CASE("in an iteration of a loop that ends early") {
   CHECK(meshtensor_test::sentence([&] { step(mt::feed<"x">(x)); }) ==
         "meshtensor R32: log in sink (numerics.cpp:" + std::to_string(line_of_sinking) +
             ") gives f32[batch/data, width]: 8 of 8 elements are not finite, the first is nan, at batch=0, width=0 on "
-            "processor 0 in step 0, iteration 2: what it is made from is finite");
+            "rank 0 in step 0, iteration 2: what it is made from is finite");
 }
 
 TEST_CASE("on the reference device") { every_case<mt::reference_device>(); }

@@ -243,7 +243,7 @@ TEST_CASE("check, check_numerics and what is watched work without a look at the 
     CHECK(e.code() == "R32");
     CHECK(std::string(e.what()).find("log (on_late_machine.cpp") != std::string::npos);
     CHECK(std::string(e.what()).find("many=5") != std::string::npos);
-    CHECK(std::string(e.what()).find("on processor 1") != std::string::npos);
+    CHECK(std::string(e.what()).find("on rank 1") != std::string::npos);
   }
   step.check_numerics(false);
   x[20] = 0.5f;

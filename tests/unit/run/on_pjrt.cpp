@@ -261,7 +261,7 @@ TEST_CASE("what is refused") {
         [&] { mt::executable<classifier, mesh, by_batch, mt::pjrt_device>(weights, data(data_size), model(1)); });
   };
   if (has_devices(4))
-    CHECK(made(6) == "meshtensor R73: the mesh has 6 processors, but the PJRT plugin '" + plugin +
+    CHECK(made(6) == "meshtensor R73: the mesh has 6 ranks, but the PJRT plugin '" + plugin +
                          "' has 4 devices here: take a smaller mesh");
   mt::store weights(job);
   mt::executable<classifier, mesh, by_batch, mt::pjrt_device> step(weights, data(has_devices(2) ? 2 : 1), model(1));

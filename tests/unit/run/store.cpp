@@ -56,7 +56,7 @@ TEST_CASE("values are read and written whole, by name") {
   CHECK(show().get<"twice">().gather()(rows(3), columns(5)) == 6);
   CHECK(weights.values().at("table").bytes() == 96);
   CHECK(weights.values().at("table").local_bytes() == 48);
-  CHECK(text_of(weights) == "table: f32[rows=4, columns=6/model=2], 96 bytes, 48 on each processor\n");
+  CHECK(text_of(weights) == "table: f32[rows=4, columns=6/model=2], 96 bytes, 48 on each rank\n");
 }
 
 TEST_CASE("initial values depend on the seed and on nothing else") {
@@ -77,6 +77,10 @@ TEST_CASE("what the store does not hold is said") {
         "meshtensor R13: the store has no value 'tabel'; did you mean 'table'?");
   CHECK(sentence([&] { weights.get<std::int64_t>("count"); }) ==
         "meshtensor R13: the store has no value 'count'; did you mean 'inner/count'?");
+  CHECK(sentence([&] { weights.get<std::int64_t>("iner/count"); }) ==
+        "meshtensor R13: the store has no value 'iner/count'; did you mean 'inner/count'?");
+  CHECK(sentence([&] { weights.get<std::int64_t>("cuont"); }) ==
+        "meshtensor R13: the store has no value 'cuont'; did you mean 'inner/count'?");
   CHECK(sentence([&] { weights.get<float>("something"); }) == "meshtensor R13: the store has no value 'something'");
   CHECK(sentence([&] { weights.get<double>("table"); }) ==
         "meshtensor R14: the store holds 'table' as f32[rows=4, columns=6/model=2], not as f64");

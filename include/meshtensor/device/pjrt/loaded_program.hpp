@@ -111,7 +111,7 @@ class loaded_program {
                  double least_seconds = worth_keeping)
       : client_(c), arguments_(std::move(arguments)), results_(std::move(results)) {
     if (replicas > c.ids().size())
-      throw error("R73", {"the mesh has ", replicas, " processors, but the PJRT plugin '", c.plugin().path(), "' has ",
+      throw error("R73", {"the mesh has ", replicas, " ranks, but the PJRT plugin '", c.plugin().path(), "' has ",
                           c.ids().size(), " devices here: take a smaller mesh"});
     replicas_ = std::min(replicas, c.devices().size());
     std::vector<int> const ids(c.ids().begin(), c.ids().begin() + static_cast<std::ptrdiff_t>(replicas));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/emit/report/sharded_dims.hpp"
 #include "meshtensor/emit/report/written_dim.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/mesh/mesh.hpp"
@@ -33,8 +34,9 @@ class dims_of_report : speller {
     text_ += "mesh     ";
     for (int a = 0; a < mesh_.count; ++a)
       text_ += (a == 0 ? "" : ", ") + mesh_.axes[a].label.text() + " = " + std::to_string(mesh_.axes[a].extent);
-    text_ += (mesh_.count == 0 ? "" : ": ") + std::to_string(mesh_.size()) +
-             (mesh_.size() == 1 ? " processor\n" : " processors\n");
+    text_ +=
+        (mesh_.count == 0 ? "" : ": ") + std::to_string(mesh_.size()) + (mesh_.size() == 1 ? " rank\n" : " ranks\n");
+    if (mesh_.size() > 1) text_ += "layout   " + sharded_dims(m_, mesh_) + "\n";
   }
   void dims_used() {
     text_ += "dims     ";
@@ -85,7 +87,7 @@ class dims_of_report : speller {
   void idle_axes() {
     for (int a = 0; a < m_.axis_count; ++a)
       if (mesh_.axes[a].extent > 1 && !spreads(a))
-        text_ += "note     nothing is spread over the axis '" + axis(a) + "': its processors all do the same\n";
+        text_ += "note     nothing is spread over the axis '" + axis(a) + "': its ranks all do the same\n";
   }
   bool spreads(int a) const {
     for (int v = 0; v < m_.value_count; ++v)

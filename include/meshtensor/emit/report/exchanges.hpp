@@ -52,9 +52,8 @@ class exchanges_of_report : speller {
     std::vector<line> const found = lines();
     bool const is_limit = std::ranges::any_of(found, &line::at_most);
     exchanged const all = traffic_of(m_, p_);
-    std::string r = "\ncommunication: a processor receives " + std::string(limit_text(is_limit)) +
-                    bytes_text(all.bytes) + " in " + limit_text(is_limit) + std::to_string(all.collectives()) +
-                    " collectives a step";
+    std::string r = "\ncommunication: a rank receives " + std::string(limit_text(is_limit)) + bytes_text(all.bytes) +
+                    " in " + limit_text(is_limit) + std::to_string(all.collectives()) + " collectives a step";
     if (all.exchanges != all.collectives()) r += ", small ones together: " + std::to_string(all.exchanges);
     r += "\n";
     table t;

@@ -37,7 +37,7 @@ class memory_of_report : speller {
 
   std::string text() const {
     std::string r = "\nmemory: " + bytes_text(p_.arena_bytes + p_.variable_bytes + p_.input_bytes) +
-                    " a processor: " + bytes_text(p_.arena_bytes) + " for what a step makes, " +
+                    " a rank: " + bytes_text(p_.arena_bytes) + " for what a step makes, " +
                     bytes_text(p_.variable_bytes) + " for parameters and state, " + bytes_text(p_.input_bytes) +
                     " for inputs\n";
     if (p_.arena_bytes == 0) return r;

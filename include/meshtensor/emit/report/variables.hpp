@@ -49,7 +49,7 @@ class variables_of_report : speller {
     if (count == 0) return {};
     put();
     std::string r = "\n" + std::string(what) + ": " + quantity(count, "elements") + ", " + bytes_text(whole) + "; " +
-                    bytes_text(local) + " a processor\n" + t.text();
+                    bytes_text(local) + " a rank\n" + t.text();
     for (int i = 0; i < m_.variable_count; ++i)
       if (variable const& v = m_.variables[i]; v.trainable == trainable && v.again != 0)
         r += "'" + path(v.path) + "' is declared " + std::to_string(v.again + 1) +

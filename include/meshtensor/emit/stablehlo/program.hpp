@@ -60,14 +60,14 @@ class program_writer : speller {
     locate(where, m_, n);
     std::string const from = follows ? m_.dim_name(row.first).text() : "", line(where.view());
     std::string const scope = n.path == no_id ? "" : label(m_.paths[n.path].label);
-    throw error(
-        "S02", {"dim '", m_.dim_name(d), "' (", e_.b.extent[d], follows ? ", made from '" + from + "'" : "",
-                ") is cut into unequal parts by ", e_.b.parts(v, place), " processors, which StableHLO does not have: ",
-                follows ? "choose another extent of '" + from + "', or replicate that" +
-                              (scope.empty() ? "" : " here, in<\"" + scope + "\", replicate<" + from + ">>")
-                        : "make it " + (below == 0 ? "" : std::to_string(below) + " or ") +
-                              std::to_string(below + each) + ", or replicate it",
-                line});
+    throw error("S02",
+                {"dim '", m_.dim_name(d), "' (", e_.b.extent[d], follows ? ", made from '" + from + "'" : "",
+                 ") is cut into unequal parts by ", e_.b.parts(v, place), " ranks, which StableHLO does not have: ",
+                 follows ? "choose another extent of '" + from + "', or replicate that" +
+                               (scope.empty() ? "" : " here, in<\"" + scope + "\", replicate<" + from + ">>")
+                         : "make it " + (below == 0 ? "" : std::to_string(below) + " or ") +
+                               std::to_string(below + each) + ", or replicate it",
+                 line});
   }
 
   // ---- arguments and results ----

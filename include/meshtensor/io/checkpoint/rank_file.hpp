@@ -31,7 +31,7 @@ inline saved_file write_rank_file(std::string const& path, std::vector<block_in_
     std::int64_t const at = nan ? -1 : first_nan(*b.stored->type, b.bytes);
     if (at >= 0)
       throw error("C09", {"'", path, "' is not written: '", b.label, "' has NaN, first as element ", at,
-                          " of this processor's block; the checkpoints before are kept"});
+                          " of this rank's block; the checkpoints before are kept"});
     tensors.push_back({b.label, b.stored, b.extents});
     bytes.emplace(b.label, b.bytes);
     metadata.emplace("xxh3:" + b.label, checksums_of(b.bytes));

@@ -64,7 +64,7 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
     processors = std::max(processors, s.mesh.size());
     if (weights.runner().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
       throw error("C01", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
-                          " processors, of which there are ", s.blocks.size()});
+                          " ranks, of which there are ", s.blocks.size()});
   }
   if (processors == 0 && !weights.values().empty())
     throw error("C12", {"`only` leaves no value to save, of ", weights.values().size(), ": the store has '",

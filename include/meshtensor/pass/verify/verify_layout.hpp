@@ -74,7 +74,7 @@ struct layout_verifier {
       default:
         if (is_collective(n.kind) || n.kind == primitive::local_slice) return check_collective(n);
         for (int k = 0; k < n.operands.count; ++k)
-          if (is_held_by_one(at(m.operand(n, k)))) return "an operation reads a slice that only one processor holds";
+          if (is_held_by_one(at(m.operand(n, k)))) return "an operation reads a slice that only one rank holds";
         sharding const rule = sharding_of(m, n);
         for (int a = 0; a < m.axis_count; ++a)
           if (char const* fault = check_by_rule(n, rule, a)) return fault;
