@@ -81,7 +81,7 @@ std::string read_device_words(std::vector<std::string> const& arguments, std::si
       into.others.push_back(word);
     }
   }
-  return into.others.size() < least && into.device != "list" ? "words are missing" : "";
+  return into.others.size() < least && into.device != "list" ? "arguments are missing" : "";
 }
 
 }  // namespace examples

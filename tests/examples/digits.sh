@@ -24,7 +24,7 @@ trap 'rm -f "$out"' EXIT
 awk '/epoch  2/ && $(NF - 5) < 97 {exit 1}' "$out" || { echo 'FAILED: it reads less than 97 % of the digits'; exit 1; }
 [ "$part" = learns ] || exit 0
 ! "$program" 2>"$out" || { echo 'FAILED: no files are no mistake'; exit 1; }
-grep -q 'it is digits IMAGES LABELS' "$out"
+grep -q 'arguments are missing; digits --help shows' "$out" || { echo 'FAILED: no advice for missing files'; exit 1; }
 for epochs in 0 -1 2x; do
   code=0
   "$program" "$out" "$out" "$epochs" 2>/dev/null || code=$?

@@ -99,7 +99,7 @@ END
     ;;
   ways)
     small+=(--depth 50)
-    for way in '--optimizer lars --learning-rate 0.5' '--dtype bf16' '--schedule stairs --falls 1,1.5,2.5' \
+    for way in '--optimizer lars --learning-rate 0.1' '--dtype bf16' '--schedule stairs --falls 1,1.5,2.5' \
       '--microbatches 2' '--mesh data=2 --microbatches 2' '--average 0.5'; do
       # shellcheck disable=SC2086
       learn way "$program" --epochs 4 $way

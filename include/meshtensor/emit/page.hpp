@@ -11,6 +11,7 @@
 #include "meshtensor/emit/page/memory_curve.hpp"
 #include "meshtensor/emit/page/style.hpp"
 #include "meshtensor/emit/report/exchanges.hpp"
+#include "meshtensor/emit/report/sharded_dims.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

@@ -11,19 +11,28 @@
 
 namespace meshtensor {
 
-/// Differs, almost surely, if the structures of two graphs differ: nodes, dims, names, numbers,
-/// requested placements, operations of the user's own. Source lines do not
-/// count.
+/// Differs, almost surely, if two graphs differ in nodes, dims, paths, numbers, variables, requested placements or
+/// operations of the user's own. Source lines do not count, so that moving a program in its file changes nothing.
 constexpr std::uint64_t fingerprint(module const& m) {
   hash_combine mix;
   for (int i = 0; i < m.name_count; ++i) mix(m.names[i].w0, m.names[i].w1, m.names[i].w2, m.names[i].w3);
-  for (int d = 0; d < m.dim_count; ++d) mix(m.dims[d].kind, m.dims[d].label, m.dims[d].first, m.dims[d].value);
+  auto const mix_dims = [&](shape const& dims) {
+    mix(dims.count);
+    for (int i = 0; i < dims.count; ++i) mix(dims.at[i]);
+  };
+  for (int d = 0; d < m.dim_count; ++d)
+    mix(m.dims[d].kind, m.dims[d].label, m.dims[d].first, m.dims[d].second, m.dims[d].value);
+  for (int p = 0; p < m.path_count; ++p) mix(m.paths[p].parent, m.paths[p].label);
+  for (int r = 0; r < m.region_count; ++r) mix(m.regions[r].kind, m.regions[r].parent);
   for (int i = 0; i < m.number_count; ++i)
     mix(m.numbers[i].kind, m.numbers[i].f, m.numbers[i].first,
         m.numbers[i].kind == number_row::named ? no_id : m.numbers[i].second,
         std::bit_cast<std::uint64_t>(m.numbers[i].value.real), m.numbers[i].value.rest);
-  for (int i = 0; i < m.variable_count; ++i)
-    mix(m.variables[i].path, m.variables[i].type, m.variables[i].start, m.variables[i].number);
+  for (int i = 0; i < m.variable_count; ++i) {
+    variable const& v = m.variables[i];
+    mix(v.path, v.type, v.trainable, v.start, v.number, v.own);
+    mix_dims(v.dims);
+  }
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     mix(n.kind, n.function, n.region, n.path);
@@ -36,9 +45,13 @@ constexpr std::uint64_t fingerprint(module const& m) {
     for (int k = 0; k < m.requests[i].count; ++k) mix(m.requests[i].axes[k]);
   }
   for (int i = 0; i < m.call_count; ++i) {
-    mix(m.calls[i].label, m.calls[i].whole.count, m.calls[i].gives.count);
-    for (int k = 0; k < m.calls[i].whole.count; ++k) mix(m.calls[i].whole.at[k]);
-    for (int k = 0; k < m.calls[i].gives.count; ++k) mix(m.calls[i].gives.at[k]);
+    mix(m.calls[i].label);
+    mix_dims(m.calls[i].whole);
+    mix_dims(m.calls[i].gives);
+  }
+  for (int i = 0; i < m.reshape_count; ++i) {
+    mix_dims(m.reshapes[i].before);
+    mix_dims(m.reshapes[i].after);
   }
   for (int i = 0; i < m.window_count; ++i) {
     window_row const& w = m.windows[i];
@@ -46,9 +59,8 @@ constexpr std::uint64_t fingerprint(module const& m) {
   }
   for (int i = 0; i < m.extension_count; ++i) mix(m.extensions[i].label);
   for (int v = 0; v < m.value_count; ++v) {
-    value const& x = m.values[v];
-    mix(x.type, x.dims.count);
-    for (int i = 0; i < x.dims.count; ++i) mix(x.dims.at[i]);
+    mix(m.values[v].type);
+    mix_dims(m.values[v].dims);
   }
   return mix.hash;
 }

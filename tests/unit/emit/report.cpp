@@ -144,7 +144,9 @@ TEST_CASE("the text") {
   auto const l = lowered(mesh_of(64, 2), two_d(), 640);
   std::string const text = mt::report(l->graph, l->planned, mesh_of(64, 2));
   CAPTURE(text);
-  CHECK(has(text, "program  train_step\nmesh     data = 64, model = 2: 128 ranks\n"));
+  CHECK(has(text,
+            "program  train_step\nmesh     data = 64, model = 2: 128 ranks\nlayout   batch over data, inner over "
+            "model, classes over model\n"));
   CHECK(has(text, "batch = 640"));
   CHECK(has(text, "model/blocks/up/weight"));
   CHECK(has(text, "f32[layers, hidden, inner/model]"));
