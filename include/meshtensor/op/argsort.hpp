@@ -76,10 +76,10 @@ constexpr value_id argsort(builder& b, value_id x, dim_id dim, sort_order order)
   return add_node<argsort_rule>(b, {x}, argsort_attributes{dim, order}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// The positions, as i64, that sort the elements along a dim, in ascending order unless you say otherwise:
-/// `argsort(scores, word, mt::sort_order::descending)`. Equal elements keep their order; nan is greater than any
+/// The positions, as i64, that sort the elements along a dim. The order is ascending by default: `argsort(scores, word,
+/// mt::sort_order::descending)` asks for the other one. Equal elements keep their order. A nan is greater than any
 /// number.
 ///
 /// dims    those of `x`

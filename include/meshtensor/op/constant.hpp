@@ -37,7 +37,7 @@ struct constant_rule {
 constexpr value_id constant(builder& b, number const& n, dtype type) {
   return add_node<constant_rule>(b, {}, constant_attributes{b.add_number(n)}.packed(), {type});
 }
-/// The number that a value is everywhere, if the program says it; null: none.
+/// The number that all elements of a value have, or null if the program does not state it as a literal.
 constexpr number_value const* literal_of(module const& m, value_id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
