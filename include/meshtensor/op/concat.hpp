@@ -10,7 +10,7 @@ namespace meshtensor {
 
 struct concat_attributes {
   dim_id first, second;  // the dims of the operands
-  dim_id to;  // the dim of the result
+  dim_id to;             // the dim of the result
 
   static constexpr concat_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<dim_id>(slots[2])};

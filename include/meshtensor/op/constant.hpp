@@ -9,7 +9,7 @@ namespace meshtensor {
 
 struct constant_attributes {
   number_id number;       // a row of the table of numbers
-  bool is_exact = false;  // the dtype must hold the number, for it is an output
+  bool is_exact = false;  // f64 must hold the number, because it is an output
   bool is_share = false;  // the number must be greater than 0, and at most 1
 
   static constexpr constant_attributes of(node const& n) {
