@@ -58,7 +58,7 @@ struct call_walk {
   }
 };
 
-/// One operand's elements as a span: in place if they are contiguous, else a copy.
+/// One operand's elements as a span. It is in place if they are contiguous, and otherwise a copy.
 template <class E>
 class call_operand {
  public:
@@ -111,7 +111,7 @@ class call_operand {
   buffer copy_;
 };
 
-/// Whether a function has dims of its own: then each call of it gets one point of the other dims.
+/// Whether a function has dims of its own. If so, each call of it gets one point of the other dims.
 inline bool has_own_dims(call_row const& c) { return c.whole.count != 0 || c.gives.count != 0; }
 
 inline std::int64_t parts_of_call(evaluation const& e) {
@@ -126,7 +126,8 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
   view const& y = e.results[0];
   call_walk const walk(e);
   call_extents const extent(e);
-  // Moved out of the thread's storage while in use: a function that waits may begin another part on this thread.
+  // Moved out of the thread's storage while in use, because a function that waits may begin another part on this
+  // thread.
   thread_local std::tuple<call_operand<element_t<T>>...> kept;
   auto operands = std::move(kept);
   std::int64_t size = 1;  // of one result
