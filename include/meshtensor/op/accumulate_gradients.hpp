@@ -104,8 +104,8 @@ consteval auto accumulate_finding() {
 }  // namespace detail
 
 /// Gradient accumulation computes the loss of a step in parts, and the gradients by all parameters that the body reads.
-/// For example, `auto [loss, gradients] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)` is followed
-/// by `mt::adam{…}.minimize(s / "optimizer", gradients)`. The body is called as body(s, text, next) with slices that
+/// For example, write `auto [loss, gradients] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)`, and
+/// then `mt::adam{…}.minimize(s / "optimizer", gradients)`. The body is called as body(s, text, next) with slices that
 /// lack the dim, and returns the loss of one part. The loss is the sum over the parts, so a mean divides by the element
 /// count of all parts. Each part runs forward and backward before the next one starts. Therefore the step needs memory
 /// for one part and for the gradients.

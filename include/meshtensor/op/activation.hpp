@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// x · Φ(x), where Φ is the normal distribution: x/2 · (1 + erf(x / √2)). This is not the approximation `gelu_tanh`.
+/// x · Φ(x), where Φ is the normal distribution function: x/2 · (1 + erf(x / √2)). `gelu_tanh` is its approximation.
 ///
 /// source  Hendrycks and Gimpel, arXiv:1606.08415
 template <handle H>

@@ -181,8 +181,8 @@ constexpr auto checked_call(line const& where, H const&... operands) {
 /// Several threads call `run`, each for other points of the other dims. Therefore its result must depend on its
 /// operands alone. A span has the elements along the dims of `whole`, in the order of `whole`. If an operand lacks some
 /// of these dims, its span has the elements along the others. Without `whole` and `gives` the operation is elementwise,
-/// so spans have equal but arbitrary length. `run` may take a first argument for extents. For example, `run(auto
-/// extent, std::span<float const> x, std::span<float> y)` calls `extent(time)`.
+/// so spans have equal but arbitrary length. `run` may take extents as its first argument: in `run(auto extent,
+/// std::span<float const> x, std::span<float> y)`, `extent(time)` is the extent of `time`.
 ///
 /// dims    those of the operands without `whole`, then `gives`
 /// layout  dims of `whole` and `gives` must not be sharded. If they are, they are gathered first

@@ -119,7 +119,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   }
 }
 
-/// Refuses a call without a scope.
+/// Rejects a call without a scope.
 template <class P, class Then, class Otherwise>
 requires(!scope<P> && !scope<Then>)
 constexpr auto cond(P const&, Then const&, Otherwise const&,

@@ -22,7 +22,7 @@ namespace meshtensor {
 enum class conv_direction : std::uint8_t { forward, backward, kernel };
 
 struct conv_attributes {
-  id first;   // the first one, a row of the table of windows
+  id first;   // the first window, a row of the table of windows
   int count;  // the number of windows
 
   static constexpr conv_attributes of(id const* slots) { return {slots[0], slots[1]}; }
@@ -155,7 +155,7 @@ struct conv_rule {
   /// A window over the parts that a rank holds: where they begin, and how far elements are apart.
   struct window_in_memory {
     window_numbers window;
-    int position[3];  // of its dim in each tensor, by role
+    int position[3];  // the position of its dim in each tensor, by role
     std::int64_t origin[3], extent[3], stride[3];
   };
   /// The windows of a node, and its tensors by role.
@@ -331,7 +331,7 @@ constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   return fits ? w.how.dilation * (K::dim_rule.value - 1) / 2 : 0;
 }
 
-/// The refusal, with this sentence, of a convolution or, if `Backward`, of a transposed one.
+/// The refusal of a convolution or, if `Backward`, of a transposed one. `Words` are its sentence.
 template <bool Backward, literal Words, class... Facts>
 consteval auto conv_refusal() {
   if constexpr (Backward) return refusal<joined_words<literal("T01 conv_transposed: "), Words>, Facts...>{};

@@ -378,7 +378,8 @@ template <handle H>
 constexpr auto sigmoid(H const& x, detail::line_of<function::sigmoid, H> const& where = {}) {
   return elementwise_at(fn<function::sigmoid>{}, where, x);
 }
-/// The error function of each element, the integral of the normal distribution. For example, `gelu` is made with it.
+/// The error function of each element: 2 / √π times the integral of exp(−t²) from 0 to x. For example, `gelu` is made
+/// with it.
 ///
 /// grad    dy · 2 / √π · exp(−x²)
 template <handle H>

@@ -77,8 +77,8 @@ template <class Rows, class Number, class Index, class Counts, class Groups>
 struct exchanged_rows {
   Rows rows;      // [holders, rows, …], with zeros after the last one
   Number group;   // [holders, rows], i64: the group of each row, and -1 after the last one
-  Index index;    // of the rows that were sent, and -1 for the others
-  Counts counts;  // of the rows that each rank has for each group
+  Index index;    // the index of the rows that were sent, and -1 for the others
+  Counts counts;  // the number of rows that each rank has for each group
   number_id at_most;
   using groups = Groups;
   static constexpr detail::holders_of<Groups> holder{};  // the two dims, for results: to(sent.holder, sent.row, d_ff)

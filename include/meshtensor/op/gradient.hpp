@@ -136,7 +136,7 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 
 /// The gradients of a loss by all parameters of dtype `T` that the loss was computed from.
 ///
-/// dims    each those of the parameter
+/// dims    for each gradient, those of its parameter
 /// layout  reduced once per step, where the update needs it
 /// errors  T03 the loss has dims
 template <dtype T, handle L>

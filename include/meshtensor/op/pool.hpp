@@ -20,7 +20,7 @@ namespace meshtensor {
 enum class pool_step : std::uint8_t { sum, spread, position, pick, unpool };
 
 struct pool_attributes {
-  id first;   // the first one, a row of the table of windows
+  id first;   // the first window, a row of the table of windows
   int count;  // the number of windows
 
   static constexpr pool_attributes of(id const* slots) { return {slots[0], slots[1]}; }
@@ -109,7 +109,7 @@ struct pool_rule {
     window_numbers window;
     int at;                          // the position of its dim, in operands and result alike
     std::int64_t from_origin, from;  // of operand 0: where its part begins, and how long it is
-    std::int64_t to_origin, to;      // of the result
+    std::int64_t to_origin, to;      // of the result: likewise
     bool back;
 
     /// The index in operand 0 that element `w` of the window relates with index `i` of the result, or -1 if there is
@@ -129,7 +129,7 @@ struct pool_rule {
   struct problem {
     pool_step step;
     int count;
-    std::int64_t elements;  // of all windows together
+    std::int64_t elements;  // the number of elements of all windows together
     window_in_memory windows[max_windows_of_one];
 
     static problem of(evaluation const& e) {
@@ -183,7 +183,7 @@ struct pool_rule {
       wide_sum<E> sum;
       E best{};
       std::int32_t found = nowhere;
-      std::int64_t place[max_windows_of_one] = {};  // of `position` in each window
+      std::int64_t place[max_windows_of_one] = {};  // the index in each window that `position` stands for
       for (std::int64_t position = 0; position < p.elements; ++position) {
         std::int64_t from = whole, position_from = whole_position;
         bool related = true;

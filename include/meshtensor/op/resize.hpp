@@ -15,7 +15,7 @@ namespace meshtensor {
 ///
 /// nearest  element ⌊i · E / T⌋
 /// linear   between the two elements around (i + ½) · E / T − ½: PyTorch's bilinear without align_corners
-/// corners  between those around i · (E − 1) / (T − 1), so that both ends stay: with align_corners
+/// corners  between those around i · (E − 1) / (T − 1), so that both ends stay: PyTorch's with align_corners
 enum class interpolation : std::uint8_t { nearest, linear, corners };
 
 namespace detail {

@@ -102,8 +102,8 @@ constexpr auto roll(H const& x, D along, number const& by, line const& where = {
   return detail::shifted(x, along, shift_kind::wrap, by, 0, where);
 }
 
-/// Moves the elements of `x` along a dim by `by` positions. For example, `shift(x, length, 1)` moves element i to i +
-/// 1. Elements that leave are lost, and `around` takes the positions that become free.
+/// Moves the elements of `x` along a dim by `by` positions. For example, `shift(x, length, 1)` moves each element to
+/// the next position. Elements that leave are lost, and `around` takes the positions that become free.
 ///
 /// dims    those of `x`
 /// layout  along a sharded dim of any extent, ranks send only the elements that change ranks

@@ -56,15 +56,15 @@ struct neighbours {
 
 }  // namespace detail
 
-/// Calls `f` with the elements around each element of `x`. For example, `at(rows(-1), cols(1))` is the element a row
-/// before it and a column after it, and `at()` is the element itself:
+/// The result of `f`, which computes from the elements around each element of `x`. For example, `at(rows(-1), cols(1))`
+/// is the element a row before it and a column after it, and `at()` is the element itself:
 ///
 ///     auto curvature = mt::stencil(u, [](auto at) { return at(x(-1)) - 2 * at() + at(x(1)); });
 ///
 /// With `mt::beyond::other_end` a dim is a ring, so the element before the first one is the last one.
 ///
 /// dims    those of the result of `f`
-/// layout  along a sharded dim, each distance exchanges as many elements as it is long
+/// layout  along a sharded dim, ranks exchange as many elements as each distance is long
 /// grad    that of `f`, moved back
 /// errors  T01 `x` lacks a dim
 template <handle H, class F>

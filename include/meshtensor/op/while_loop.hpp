@@ -17,7 +17,7 @@ namespace meshtensor {
 struct at_most {
   number limit;
   line where;
-  std::optional<int> recomputed_at_once;  // iterations, for the gradient. If empty, it saves the values of each one
+  std::optional<int> recomputed_at_once;  // iterations, for the gradient. If empty, all their values are saved
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 
   /// Saves only the carries before every `iterations` iterations. The backward loop runs that many again before it goes
@@ -98,7 +98,7 @@ consteval bool is_recorded() {
     return handle<std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, H const&...>>>;
   else return false;
 }
-/// Takes the place of the carries of a refused loop: handles, which may have been in a tuple.
+/// Handles in the place of one carry of a refused loop, which may be a handle, a tuple of handles, or neither.
 template <class H>
 constexpr auto carries_in_place_of(builder& b, H const& given) {
   if constexpr (handle<H>) return std::tuple{given};
@@ -241,7 +241,7 @@ constexpr auto while_loop(S const& s,
   }
 }
 
-/// Refuses a loop without a limit.
+/// Rejects a loop without a limit.
 template <scope S, detail::argument Condition, detail::argument Body = detail::no_argument,
           class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
           class D = detail::no_argument>

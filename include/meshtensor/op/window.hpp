@@ -18,8 +18,8 @@ struct padding {
   constexpr explicit padding(kind_t k) : kind(k) {}
 };
 
-/// No padding. The window stays within the dim, so if it is longer than 1, it has fewer positions than the dim has
-/// elements.
+/// No padding. The window stays within the dim. Therefore a window of several elements has fewer positions than the
+/// dim.
 inline constexpr padding no_padding{};
 /// As many elements as give ⌈extent / stride⌉ positions. If their number is odd, the last one is after the dim. This is
 /// TensorFlow's SAME and, for stride 1, PyTorch's "same".

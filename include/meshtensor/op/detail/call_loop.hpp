@@ -38,7 +38,7 @@ namespace detail {
 struct call_walk {
   static constexpr std::int64_t block = 4096;  // elements of a span, for a function without dims of its own
   shape outer;
-  std::int64_t points;  // of the outer dims
+  std::int64_t points;  // the number of points of the outer dims
 
   explicit call_walk(evaluation const& e) : outer{}, points(1) {
     call_row const& c = e.m.calls[call_of(e.n)];
@@ -130,7 +130,7 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
   // thread.
   thread_local std::tuple<call_operand<element_t<T>>...> kept;
   auto operands = std::move(kept);
-  std::int64_t size = 1;  // of one result
+  std::int64_t size = 1;  // the number of elements of one result
   for (int i = 0; i < y.count; ++i)
     if (c.gives.has(y.dim[i])) size *= y.extent[i];
   for (std::int64_t part = first; part < last; ++part) {

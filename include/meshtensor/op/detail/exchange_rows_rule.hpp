@@ -9,10 +9,10 @@ namespace meshtensor {
 
 /// The steps of an exchange, as functions of one primitive.
 enum class row_step : std::uint8_t {
-  count,   // of the index: [holders, groups/again], how many rows each group gets
-  number,  // of the counts: [holders, rows], the group of each row, and -1 after the last one
-  send,    // of a tensor, the index and the counts: [holders, rows, …], with zeros after the last one
-  back,    // of such rows, the index and the counts: [dims of the index, …], zeros where the index names no group
+  count,   // from the index: [holders, groups/again], the number of rows that each group gets
+  number,  // from the counts: [holders, rows], the group of each row, and -1 after the last one
+  send,    // from a tensor, the index and the counts: [holders, rows, …], with zeros after the last one
+  back,    // from such rows, the index and the counts: [dims of the index, …], zeros where the index names no group
 };
 
 struct exchange_rows_attributes {

@@ -59,8 +59,8 @@ inline std::int64_t start_of_window(evaluation const& e) {
 }
 
 /// The mesh axes along which ranks exchange elements when a value in placement `x` becomes one in placement `y`. These
-/// are the axes that shard the dim at `along`, and those that shard different dims in `x` and `y`. An axis that shards
-/// the same dim is one of them, too, if other axes shard that dim before it.
+/// are the axes that shard the dim at `along`, and those that shard different dims in `x` and `y`. If an axis shards
+/// the same dim in both, it is one of them if other axes shard that dim before it in `x` than in `y`.
 constexpr unsigned axes_between(placement const& x, placement const& y, int along) {
   unsigned mask = 0;
   for (int a = 0; a < max_axes; ++a) {
@@ -72,7 +72,8 @@ constexpr unsigned axes_between(placement const& x, placement const& y, int alon
   return mask;
 }
 
-/// The position of the dim along which a move changes the elements of ranks in any placement, or -1 if there is none.
+/// The position of the dim along which a move changes the elements of ranks even if their placement stays the same, or
+/// -1 if there is none.
 constexpr int changed_dim(shape const& dims, move_attributes const& a) {
   return a.first == no_id && a.from == a.to ? -1 : dims.find(a.from);
 }

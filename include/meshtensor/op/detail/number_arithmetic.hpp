@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of numbers, and numbers as elements of a tensor, which are exact if all are integers.
+// Functions of numbers, and numbers as elements of a tensor. Both are exact if all numbers are integers.
 #pragma once
 
 #include "meshtensor/base/number_value.hpp"

@@ -14,7 +14,7 @@ namespace meshtensor::detail {
 /// The rows [holders, rows, …] of an index [token …]. They are sorted by group, and keep their order within each group.
 struct row_places {
   std::vector<std::int64_t> at;  // the row of each element of the index, in order, or -1 if it has none
-  std::int64_t count = 0;        // of the rows that have a position
+  std::int64_t count = 0;        // the number of rows that have a position
 
   /// Makes room for an index of so many elements, and so many groups.
   void reserve(std::int64_t elements, std::int64_t groups) {
