@@ -112,7 +112,7 @@ struct pool_rule {
     std::int64_t to_origin, to;      // of the result: likewise
     bool back;
 
-    /// The index in operand 0 that element `w` of the window relates with index `i` of the result, or -1 if there is
+    /// The index in operand 0 that element `w` of the window relates to index `i` of the result, or -1 if there is
     /// none.
     std::int64_t related(std::int64_t i, std::int64_t w) const {
       std::int64_t index = 0;
@@ -348,7 +348,7 @@ template <class W>
 concept window_of_pool = requires { typename detail::window_dims<W>::input; };
 
 /// The greatest element of each window. Of equal ones it is the first, and NaN is greater than any number. Padding is
-/// never taken. Therefore a window of padding alone gives 0.
+/// never taken, so a window of padding alone gives 0.
 ///
 ///     auto y = max_pool(x, window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}}),
 ///                       window(cols, cols_2, 3, {.stride = 2, .padding = {1, 1}}));

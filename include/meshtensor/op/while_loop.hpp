@@ -20,11 +20,11 @@ struct at_most {
   std::optional<int> recomputed_at_once;  // iterations, for the gradient. If empty, all their values are saved
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 
-  /// Saves only the carries before every `iterations` iterations. The backward loop runs that many again before it goes
-  /// through them. For example, `at_most(1024).recomputing(32)` saves 32 carries, and then the values that 32
-  /// iterations need, instead of those that 1,024 need. This takes about a third more arithmetic. Results are
-  /// bit-equal, random numbers included. However, sums over iterations, in gradients, are made in as many parts as
-  /// carries are saved.
+  /// Saves only the carries at the start of each group of `iterations` iterations. The backward loop runs each group
+  /// again before it goes through it. For example, `at_most(1024).recomputing(32)` saves 32 carries, and then the
+  /// values that 32 iterations need, instead of those that 1,024 need. This takes about a third more arithmetic.
+  /// Results are bit-equal, random numbers included. However, sums over iterations, in gradients, are made in as many
+  /// parts as there are groups.
   ///
   /// errors  G38 the limit is no literal, or no multiple of `iterations`
   /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints

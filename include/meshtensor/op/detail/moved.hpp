@@ -59,8 +59,8 @@ inline std::int64_t start_of_window(evaluation const& e) {
 }
 
 /// The mesh axes along which ranks exchange elements when a value in placement `x` becomes one in placement `y`. These
-/// are the axes that shard the dim at `along`, and those that shard different dims in `x` and `y`. If an axis shards
-/// the same dim in both, it is one of them if other axes shard that dim before it in `x` than in `y`.
+/// are the axes that shard the dim at `along`, and those that shard different dims in `x` and `y`. An axis that shards
+/// the same dim in both counts, too, if `x` and `y` divide that dim by different axes before it.
 constexpr unsigned axes_between(placement const& x, placement const& y, int along) {
   unsigned mask = 0;
   for (int a = 0; a < max_axes; ++a) {
