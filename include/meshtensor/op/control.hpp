@@ -128,7 +128,7 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start
   id_list<> out_ids = ids_of(outs);
   refuse_own_dim(b, dim, out_ids);
   for (int i = 0; i < out_ids.count; ++i) out_ids.at[i] = b.use(out_ids.at[i]);
-  updated_states const states(b);  // after every use, because it turns the arguments of states into carries
+  updated_states const states(b);  // behind every use: it turns the arguments of states into carries
   results.add_all(states.next), results.add_all(out_ids), results.add_all(states.slices);
   frame const f = b.end_frame(results);
   b.site = site;
