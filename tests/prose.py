@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts in pages what makes prose hard to read, for each thousand words outside of code and tables.
+"""Counts in pages and comments what makes prose hard to read, for each thousand words outside of code and tables.
 
-    tests/prose.py [--check] [PAGE...]    all pages, if none is named; --check fails where one misses a limit
-    tests/prose.py --show PAGE            the sentences that are counted, each with the reason
+    tests/prose.py [--check] [PAGE...]    all pages and the comments of each room of include/, if none is named;
+                                          --check fails where one misses a limit
+    tests/prose.py --show PAGE            the sentences that are counted, each with the reason; a header or a folder of
+                                          headers is a page, too
     tests/prose.py --self-test            that each kind is found
 
 It counts relative clauses without a head ("what is read", "those who ask"), semicolons, connectives ("because", "for
@@ -26,6 +28,8 @@ HEADS = re.compile(r"\b(?:says?|shows?|tells?|decides?|knows?|explains?|lists?|r
                    r"readers?|people|anyone|someone|everyone|authors?|newcomers?|contributors?|colleagues?|of|on|see|"
                    r"ask|asks|about|matter|states?|describes?|and|is|know) ?$", re.I)
 SEMICOLON = re.compile(r";")
+FIELD = re.compile(r"(errors|grad|dims|layout|source|parameters|states?|before|after)(?: |:)  ?")
+CODES = ("errors", "parameters", "state", "states")  # whose lists have semicolons
 CONNECTIVE = re.compile(r"\b(because|for example|for instance|therefore|so that|so|however|note that|we)\b", re.I)
 
 # most (or, of connectives, least) for each 1,000 words
@@ -41,6 +45,26 @@ def prose(text):
     text = re.sub(r"`[^`]*`", "`x`", text)
     text = re.sub(r"\"[^\"\n]{0,200}\"", '"x"', text)
     return text
+
+
+def comments(code):
+    """The comments of a header that stand on lines of their own, as paragraphs. Fields of a docstring are one each."""
+    lines = []
+    for line in code.splitlines():
+        found = re.match(r"\s*///?(?: (.*))?$", line)
+        words = (found[1] or "") if found else ""
+        if words.startswith("SPDX-"):
+            words = ""
+        field = FIELD.match(words)
+        lines.append(("\n" + (words.replace(";", ",") if field[1] in CODES else words)) if field else words)
+    return "\n".join(lines) + "\n"
+
+
+def text_of(path):
+    if path.is_dir():
+        return "\n".join(comments(p.read_text(encoding="utf-8")) for p in sorted(path.rglob("*.hpp")))
+    text = path.read_text(encoding="utf-8")
+    return comments(text) if path.suffix in (".hpp", ".cpp") else text
 
 
 def sentences(text):
@@ -96,7 +120,8 @@ def misses(text):
 
 def pages():
     named = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md")]
-    return [*named, *sorted((PROJECT / "docs").rglob("*.md"))]
+    rooms = [p for p in sorted((PROJECT / "include/meshtensor").iterdir()) if p.is_dir()]
+    return [*named, *sorted((PROJECT / "docs").rglob("*.md")), *rooms]
 
 
 def self_test():
@@ -118,6 +143,9 @@ def self_test():
     hidden = "| what is read; who asks |\n\n```cpp\nwhat is read; who;\n```\n\nSay what a layout does. What is a mesh?\n"
     if misses(plain + hidden):
         wrong.append(f"tables, code and questions count: {misses(plain + hidden)}")
+    header = "#pragma once\n/// The list has what is read from it; it is short.\n/// errors  T01 no dim; T02 no dtype\nint x;  // y;\n"
+    if [kind for kind, _ in findings(comments(header))] != ["headless", "semicolons"]:
+        wrong.append(f"a header's comment gives {list(findings(comments(header)))}")
     return wrong
 
 
@@ -134,7 +162,7 @@ def main():
         return 1 if wrong else 0
     beyond = 0
     for path in given.pages or pages():
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
         number, each = counts(text)
         said = "  ".join(f"{kind} {value:4.1f}" for kind, value in each.items())
         page = str(path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient accumulation: a loss computed part by part, with memory for one part; gradients are summed and reduced once.
+// Gradient accumulation: computes a loss part by part, with memory for one part, and reduces the summed gradients once.
 #pragma once
 
 #include "meshtensor/op/control.hpp"
@@ -24,7 +24,7 @@ struct from_parameters {
   }
 };
 
-/// The parameters that a loop's body uses from outside, and the arguments that stand for them.
+/// The parameters from outside that a loop's body uses, and the arguments that stand for them in the body.
 struct parameters_taken {
   id_list<> outer, inner;
 
@@ -72,14 +72,15 @@ constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, dim_id dim, Loss 
   return {all, totals};
 }
 
-/// Whether all tensors that are sliced have the loop's dim, as far as their types tell.
+/// Whether all sliced tensors have the loop's dim. A tensor whose dims the type does not show counts as one that has
+/// it.
 template <class D, class Xs>
 inline constexpr bool all_have = false;
 template <class D, class... H>
 inline constexpr bool all_have<D, std::tuple<H...>> =
     (sizeof...(H) != 0) && ((is_any<typename H::dim_list> || has_dim_v<typename H::dim_list, D>) && ...);
 
-/// What is wrong with an accumulation, as far as the types tell.
+/// The first error that the types of an accumulation show, or `no_error`.
 template <scope S, dim_type D, class Body, class... X>
 consteval auto parts_finding(std::tuple<X...> const*) {
   if constexpr (!all_have<D, std::tuple<X...>>)
@@ -102,17 +103,17 @@ consteval auto accumulate_finding() {
 
 }  // namespace detail
 
-/// Gradient accumulation: the loss of a step that is computed in parts, and its gradients by all parameters that the
-/// body reads: `auto [loss, gradients] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)`, then
-/// `mt::adam{…}.minimize(s / "optimizer", gradients)`. The body, called as body(s, text, next) with slices that lack
-/// the dim, returns the loss of one part. The loss is the sum over the parts, so a mean divides by the element count of
-/// all parts. Each part runs forward and backward before the next one starts: memory is that of one part, and of the
-/// gradients.
+/// Gradient accumulation computes the loss of a step in parts, and the gradients by all parameters that the body reads.
+/// For example, write `auto [loss, gradients] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)`, and
+/// then `mt::adam{…}.minimize(s / "optimizer", gradients)`. The body is called as body(s, text, next) with slices that
+/// lack the dim, and returns the loss of one part. The loss is the sum over the parts, so a mean divides by the element
+/// count of all parts. Each part runs forward and backward before the next one starts. Therefore the step needs memory
+/// for one part and for the gradients.
 ///
-/// dims    every sliced tensor has `dim`; tensors without it are used from outside; parameters do not get `dim`, and
-///         are the same as if the body were called without parts
-/// layout  gradients stay partial sums until the last part is complete: they are reduced once a step
-/// grad    computed here; each part has random numbers of its own
+/// dims    every sliced tensor has `dim`. The body uses tensors without it from outside. Parameters do not get `dim`,
+///         so they are the same as if the body were called without parts
+/// layout  gradients stay partial sums until the last part is complete, so they are reduced once a step
+/// grad    computed here. Each part has its own random numbers
 /// errors  G26 inside a loop or branch; G28 no parameter is read; G34 a tensor made from parameters outside is used;
 ///         T01 a tensor lacks the dim; T03 the body's loss has dims
 template <scope S, dim_type D, class Xs, class Body>

@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// x · Φ(x), Φ the normal distribution: x/2 · (1 + erf(x / √2)), not the approximation, `gelu_tanh`.
+/// x · Φ(x), where Φ is the normal distribution function: x/2 · (1 + erf(x / √2)). `gelu_tanh` is its approximation.
 ///
 /// source  Hendrycks and Gimpel, arXiv:1606.08415
 template <handle H>
@@ -33,7 +33,7 @@ constexpr H silu(H const& x, line const& where = {}) {
   return x * sigmoid(x);
 }
 
-/// x / (1 + |x|), between −1 and 1; nan at ±∞, as in PyTorch and JAX.
+/// x / (1 + |x|), between −1 and 1. It is nan at ±∞, as in PyTorch and JAX.
 template <handle H>
 constexpr H softsign(H const& x, line const& where = {}) {
   detail::composed const here(x.owner, where, "softsign");

@@ -56,9 +56,10 @@ constexpr value_id argmax(builder& b, value_id x, dim_id dim) {
   return add_node<argmax_rule>(b, {x}, argmax_attributes{dim}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// The position of the maximum along a dim, the lowest on a tie, as i64; nan is greater than any number.
+/// The position of the maximum along a dim, as i64. On a tie it is the lowest position. A nan is greater than any
+/// number.
 ///
 /// dims    those of `x` without the dim
 /// layout  a sharded dim is gathered first
@@ -69,7 +70,7 @@ constexpr auto argmax(H const& x, D along, detail::rule_line<argmax_rule, dims<D
   return detail::record<argmax_rule, D>(
       where, [&](builder& b) { return argmax(b, x.id, detail::dim_of(b, along)); }, x);
 }
-/// Rejects a position, or none, in the place of a dim.
+/// Rejects a call with a position in the place of the dim, or without a dim.
 template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
 requires(!dim_type<A> || !std::same_as<B, detail::no_argument>)
 constexpr auto argmax(

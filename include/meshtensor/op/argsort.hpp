@@ -40,7 +40,7 @@ struct argsort_rule {
   }
   static constexpr void gradient(differentiation&, node const&) {}
 
-  /// Writes to `positions` the positions of `count` elements, which lie `stride` apart, in the order of the elements.
+  /// Writes to `positions` the positions of `count` elements, which are `stride` apart, in the order of the elements.
   template <class E>
   static void sort(E const* x, std::int64_t stride, std::int64_t* positions, std::int64_t count, sort_order order) {
     using A = arithmetic_t<E>;
@@ -76,10 +76,10 @@ constexpr value_id argsort(builder& b, value_id x, dim_id dim, sort_order order)
   return add_node<argsort_rule>(b, {x}, argsort_attributes{dim, order}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// The positions, as i64, that sort the elements along a dim, in ascending order unless you say otherwise:
-/// `argsort(scores, word, mt::sort_order::descending)`. Equal elements keep their order; nan is greater than any
+/// The positions, as i64, that sort the elements along a dim. The order is ascending, unless a call asks for the other
+/// one: `argsort(scores, word, mt::sort_order::descending)`. Equal elements keep their order. A nan is greater than any
 /// number.
 ///
 /// dims    those of `x`

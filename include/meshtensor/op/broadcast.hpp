@@ -8,8 +8,9 @@
 namespace meshtensor {
 
 namespace detail {
-/// Lets a transpose or broadcast whose operand is made by another one read that one's operand. Dims are matched by
-/// name, so the result is the same. Returns the value that the node then returns unchanged; no_id: none.
+/// If the operand of a transpose or broadcast is itself made by one of them, lets the node read the operand of the
+/// earlier node. The result is the same, because dims are matched by name. Returns the value that the node then returns
+/// unchanged, or no_id if there is none.
 constexpr value_id read_through(auto& s, node& n) {
   if (value_id const x = s.m.operand(n, 0); s.made_by(x, primitive::transpose) || s.made_by(x, primitive::broadcast)) {
     if (s.made_by(x, primitive::broadcast)) n.kind = primitive::broadcast;
@@ -46,7 +47,7 @@ constexpr value_id broadcast(builder& b, value_id x, shape const& dims) {
   return add_node<broadcast_rule>(b, {x}, {}, {dtype::f32, dims});
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 /// Whether all of `List` are dims of H.

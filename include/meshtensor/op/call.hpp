@@ -20,7 +20,8 @@ struct call_rule {
     call_row const& c = m.calls[call_of(n)];
     return meshtensor::sharding{}.keeps_whole(c.whole).keeps_whole(c.gives);
   }
-  /// If an operation has a gradient, the composite around it supplies it: see record_composite.
+  /// Reports G30, because this rule is used only if the operation has no gradient of its own. Otherwise the composite
+  /// around the call supplies the gradient (record_composite).
   static constexpr void gradient(differentiation& d, node const& n) {
     for (int k = 0; k < n.operands.count; ++k)
       if (diagnostic none{}; d.differentiable(d.b.m.operand(n, k)))
@@ -177,15 +178,15 @@ constexpr auto checked_call(line const& where, H const&... operands) {
 ///       static constexpr auto gradient(auto x, auto y, auto dy) { return mt::call<running_sum_backwards>(dy); }
 ///     };
 ///
-/// `run` is called for every point of the other dims, by several threads: its result must depend on its operands alone.
-/// A span has the elements along `whole`, in its order; if an operand lacks one of these dims, those along the others.
-/// Without `whole` and `gives` the operation is elementwise: spans have equal but arbitrary length. If `run` takes a
-/// first argument for extents, it gets it: `run(auto extent, std::span<float const> x, std::span<float> y)`,
-/// `extent(time)`.
+/// Several threads call `run`, each for other points of the other dims. Therefore its result must depend on its
+/// operands alone. A span has the elements along the dims of `whole`, in the order of `whole`. If an operand lacks some
+/// of these dims, its span has the elements along the others. Without `whole` and `gives` the operation is elementwise,
+/// so spans have equal but arbitrary length. `run` may take extents as its first argument: in `run(auto extent,
+/// std::span<float const> x, std::span<float> y)`, `extent(time)` is the extent of `time`.
 ///
 /// dims    those of the operands without `whole`, then `gives`
-/// layout  dims of `whole` and `gives` must not be sharded; if they are, they are gathered first
-/// grad    `gradient(operands…, result, cotangent)` returns the operands' cotangents, several as a tuple; without it
+/// layout  dims of `whole` and `gives` must not be sharded. If they are, they are gathered first
+/// grad    `gradient(operands…, result, cotangent)` returns the operands' cotangents, several as a tuple. Without it,
 ///         differentiation through the call is an error, G30
 /// errors  T01 no operand has a dim of `whole`; T14 `run` does not take these spans
 template <class Operation, handle A>

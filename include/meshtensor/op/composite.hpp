@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composites: named regions that a device may replace by an implementation of its own; they may have their own
-// gradient.
+// Composites: named regions that a device may replace by its own implementation. A composite may have its own gradient.
 #pragma once
 
 #include "meshtensor/op/detail/handles.hpp"
@@ -9,8 +8,8 @@ namespace meshtensor {
 namespace detail {
 struct no_gradient {};
 
-/// How many leading results a gradient function takes cotangents of: as many as it can be called with. If it cannot be
-/// called at all, all are passed, so that the compiler says why.
+/// The number of leading results whose cotangents a gradient function takes: the largest number with which it can be
+/// called. If the function cannot be called at all, all cotangents are passed, so that the compiler says why.
 template <int Taken, class Gradient, class... H, class... R>
 constexpr int cotangents_of(std::tuple<H...> const* operands, std::tuple<R...> const* results) {
   return []<std::size_t... I>(std::index_sequence<I...>) {
@@ -101,19 +100,19 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
 }
 }  // namespace detail
 
-/// A named region: its body is its definition, reference and fallback; a device may have its own implementation.
-/// Devices recognize it by its name; names that begin with `nn.` are the library's own.
+/// A named region. Its body is the definition, the reference and the fallback, because a device may have its own
+/// implementation. Devices recognize a composite by its name. Names that begin with `nn.` are the library's own.
 template <class Body, handle... H>
 constexpr auto composite(name const& label, Body const& body, H const&... operands) {
   return detail::record_composite(*detail::owner_of(operands...), label, body, detail::no_gradient{}, operands...);
 }
 /// A composite with its own gradient: `gradient(operands…, results…, cotangents…)` returns the operands' cotangents. It
-/// may take the cotangents of the leading results only. The remaining results are those that the body saves for the
-/// gradient; if their cotangents are needed, for a second derivative, the body is differentiated. A cotangent is the
-/// sum over all uses of the result, which matters to a gradient that is not linear in it. `sum_like(term, operand)`
-/// sums over the dims along which an operand was broadcast.
+/// may take the cotangents of the leading results only. The body returns the remaining results in order to save them
+/// for the gradient. If a second derivative needs the cotangents of these, the body is differentiated. A cotangent is
+/// the sum over all uses of the result. This matters if the gradient is not linear in the cotangent. `sum_like(term,
+/// operand)` sums over the dims along which an operand was broadcast.
 ///
-/// grad    of any order: `gradient` is itself differentiated
+/// grad    of any order, because `gradient` is itself differentiated
 template <class Body, class Gradient, handle... H>
 constexpr auto composite_with_gradient(name const& label, Body const& body, Gradient const& gradient,
                                        H const&... operands) {

@@ -10,7 +10,7 @@ namespace meshtensor {
 
 struct concat_attributes {
   dim_id first, second;  // the dims of the operands
-  dim_id to;             // that of the result
+  dim_id to;             // the dim of the result
 
   static constexpr concat_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<dim_id>(slots[2])};
@@ -47,7 +47,8 @@ struct concat_rule {
     return meshtensor::sharding{}.keeps_whole(a.first).keeps_whole(a.second).keeps_whole(a.to).passes_partial(
         linearity::joint);
   }
-  /// If the result is sharded along the dim, each operand moves to its place there, and positions choose between them.
+  /// If the result is sharded along the dim, each operand moves to its positions there. The positions then choose
+  /// between both.
   static constexpr bool partition(auto& p, node const& n) {
     builder& b = p.b;
     concat_attributes const a = concat_attributes::of(n);
@@ -87,7 +88,8 @@ struct concat_rule {
   }
 };
 
-/// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
+/// Joins `x` along `dx` and then `y` along `dy` into one tensor along `to`. Other dims that one of them lacks are
+/// broadcast.
 constexpr value_id concat(builder& b, value_id x, dim_id dx, value_id y, dim_id dy, dim_id to) {
   shape const v = b.m.values[x].dims, w = b.m.values[y].dims;
   shape const dims = united(replaced(v, dx, to), replaced(w, dy, to));
@@ -97,13 +99,13 @@ constexpr value_id concat(builder& b, value_id x, dim_id dx, value_id y, dim_id 
   return add_node<concat_rule>(b, {x, y}, concat_attributes{dx, dy, to}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Concatenates `x` along `dx` and `y` along `dy` into one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that
 /// one of them lacks are broadcast.
 ///
 /// dims    those of `x` with `to` for `dx`, then other dims of `y`
-/// layout  if `to` is sharded, ranks exchange what changes hands; if it is not, a sharded operand is gathered
+/// layout  if `to` is sharded, ranks send only the elements that change ranks. Otherwise a sharded operand is gathered
 /// grad    the two slices of the cotangent
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>

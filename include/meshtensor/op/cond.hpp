@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches: one of two regions runs, as a loop of one iteration or of none.
+// Branches: one of two regions runs. Each region is a loop of at most one iteration.
 #pragma once
 
 #include "meshtensor/op/broadcast.hpp"
@@ -8,7 +8,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// Zeros like a value of the innermost region, in the region around it.
+/// Records zeros like a value of the innermost region, in the region around it.
 constexpr value_id zeros_around(builder& b, value_id inside) {
   value const like = b.m.values[inside];
   region_id const here = b.region;
@@ -19,14 +19,15 @@ constexpr value_id zeros_around(builder& b, value_id inside) {
   return all;
 }
 
-/// What a branch returns: handles, and the results of the loop that runs it.
+/// The handles that a branch returns, and the results of the loop that runs the branch.
 template <class Given>
 struct recorded_branch {
   Given given;
   id_list<> results;
 };
 
-/// Records a branch that runs if `count` is 1. If it is 0, the results are those of `before`, or zeros without these.
+/// Records a branch that runs if `count` is 1. If it is 0, the results are those of `before`, or zeros if there are
+/// none.
 template <class S, class Branch>
 constexpr auto record_branch(S const& s, builder& b, dim_id dim, value_id count, Branch const& branch,
                              id_list<> const& before) {
@@ -54,7 +55,8 @@ constexpr auto record_branch(S const& s, builder& b, dim_id dim, value_id count,
   return recorded_branch<std::remove_cvref_t<decltype(given)>>{given, results};
 }
 
-/// The results of both branches of a cond are those of one loop after the other.
+/// Records the two branches as loops, one after the other. The second loop starts from the results of the first one.
+/// Therefore its results are those of the branch that ran.
 template <class S, class Then, class Otherwise>
 constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then const& then, Otherwise const& otherwise) {
   dim_id const once = dim_of_iterations(b, "cond", b.add_number(1));
@@ -69,7 +71,7 @@ constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then cons
   return as_given<Given>(results);
 }
 
-/// What is wrong with a branch that is chosen by a predicate, as far as the types tell.
+/// The first error that the types of a call of `cond` show, or `no_error`.
 template <class S, class P, class Then, class Otherwise>
 consteval auto cond_finding() {
   if constexpr (std::is_same_v<P, no_bool>) return no_error{};  // the comparison of numbers is refused already
@@ -94,10 +96,11 @@ consteval auto cond_finding() {
 
 }  // namespace detail
 
-/// Runs one of two branches, chosen by a bool without dims: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…}, [&](auto
-/// scope) {…})`. Both return the same dims and dtypes.
+/// Runs one of two branches, which a bool without dims chooses: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…},
+/// [&](auto scope) {…})`. Both return the same dims and dtypes.
 ///
-/// layout  results lie as their dims imply; all processors run the same branch, for the bool is whole on each
+/// layout  results are laid out as their dims imply. All ranks run the same branch, because each rank has the whole
+///         bool
 /// grad    that of the branch that ran
 /// errors  T02 and T03: the predicate is not one bool; T11 the branches return different dims or dtypes
 template <scope S, class P, class Then, class Otherwise>
@@ -116,7 +119,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   }
 }
 
-/// Refuses a call without a scope.
+/// Rejects a call without a scope.
 template <class P, class Then, class Otherwise>
 requires(!scope<P> && !scope<Then>)
 constexpr auto cond(P const&, Then const&, Otherwise const&,

@@ -9,7 +9,7 @@ namespace meshtensor {
 
 struct constant_attributes {
   number_id number;       // a row of the table of numbers
-  bool is_exact = false;  // the dtype must hold the number, for it is an output
+  bool is_exact = false;  // f64 must hold the number, because it is an output
   bool is_share = false;  // the number must be greater than 0, and at most 1
 
   static constexpr constant_attributes of(node const& n) {
@@ -37,7 +37,7 @@ struct constant_rule {
 constexpr value_id constant(builder& b, number const& n, dtype type) {
   return add_node<constant_rule>(b, {}, constant_attributes{b.add_number(n)}.packed(), {type});
 }
-/// The number that a value is everywhere, if the program says it; null: none.
+/// The number that all elements of a value have, or null if the program does not state it as a literal.
 constexpr number_value const* literal_of(module const& m, value_id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];

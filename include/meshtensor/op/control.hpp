@@ -8,7 +8,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// The handle types of a slice, without the loop's dim, and of a stack, led by it.
+/// The handle types of a slice, which lacks the loop's dim, and of a stack, whose first dim is the loop's dim.
 template <class D>
 struct slice_rule_of {
   constexpr shape operator()(shape const& a, shape const& d) const { return without(a, d); }
@@ -57,7 +57,7 @@ template <class First, class Second, std::size_t Carries>
 inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
     gives<First, Carries, false> && is_handles<Second>;
 
-/// What is wrong with a loop over `D` and its body, as far as the types tell: its carries are `C`, its sequences `X`.
+/// The first error that the types of a loop over `D` show, or `no_error`. `C` are its carries and `X` its sequences.
 template <scope S, dim_type D, class Body, class... C, class... X>
 consteval auto body_finding(std::tuple<C...> const*, std::tuple<X...> const*) {
   if constexpr (!takes<Body, S, C..., sliced_t<X, D>...>)
@@ -90,11 +90,11 @@ consteval auto loop_finding() {
         "number 0",
         Carry, Xs>{};
 }
-/// The line of a call of a loop, unless something is wrong with it.
+/// The line of a call of a loop. It refuses the call if the types show an error.
 template <class... A>
 using loop_line = checked_line<decltype(loop_finding<A...>())>;
 
-/// T07 where a loop over `dim` stacks a tensor that has this dim.
+/// Reports T07 if a loop over `dim` stacks a tensor that has this dim.
 constexpr void refuse_own_dim(builder& b, dim_id dim, id_list<> const& stacked) {
   for (int i = 0; i < stacked.count; ++i) {
     value const& v = b.m.values[stacked.at[i]];
@@ -156,7 +156,7 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start
   else return as_given<Carry>(final);
 }
 
-/// Runs `body` in a frame of its own and records the loop, unless its line has refused it.
+/// Runs `body` in a frame of its own and records the loop. A call that its line refuses records nothing.
 template <bool Shares, class S, class D, class Line, class Carry, class Xs, class Body>
 constexpr auto record_loop(S const& s, D, Line const& where, Carry const& start, Xs const& sequences,
                            Body const& body) {
@@ -184,12 +184,13 @@ constexpr auto record_loop(S const& s, D, Line const& where, Carry const& start,
 
 }  // namespace detail
 
-/// Runs `body` once for every index of `dim`, each time with its own parameters: x ← body(s, x). Parameters declared
-/// inside carry `dim`. Graph, kernels and compile time do not grow with the number of iterations.
+/// Runs `body` once for every index of `dim`, each time with its own parameters: x ← body(s, x). Therefore parameters
+/// declared inside have the dim `dim`. The graph, the kernels and the compile time do not grow with the number of
+/// iterations.
 ///
-/// dims    those of the carry (a tuple of handles is several carries); the body returns the same, in any order
-/// layout  the carry's is that which its dims imply; parameters are sharded like any tensor
-/// grad    a reversed loop; forward values are saved by the forward loop or recomputed
+/// dims    those of the carry. A tuple of handles is several carries. The body returns the same dims, in any order
+/// layout  the carry is laid out as its dims imply. Parameters are sharded like any tensor
+/// grad    a reversed loop. The forward loop saves the forward values, or the reversed loop recomputes them
 /// errors  T03 the next carry has other dims; G23 a value made inside is used outside
 template <scope S, dim_type D, class Carry, class Body>
 constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body,
@@ -197,8 +198,9 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body,
   return detail::record_loop<false>(s, dim, where, start, std::tuple<>{}, body);
 }
 
-/// repeat over sequences: slices tensors that have `dim`, and stacks results: (x, y[l]) ← body(s, x, z[l]); returns the
-/// last x and all y. Several are tuples: `repeat(s / "layers", layers, x, std::tuple(keys, values), body)`.
+/// `repeat` over sequences slices tensors that have `dim`, and stacks results: (x, y[l]) ← body(s, x, z[l]). It returns
+/// the last x and all y. Several tensors are a tuple: `repeat(s / "layers", layers, x, std::tuple(keys, values),
+/// body)`.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
 requires(handle<Xs> || detail::is_tuple<Xs>)
 constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
@@ -206,7 +208,7 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences
   return detail::record_loop<false>(s, dim, where, start, sequences, body);
 }
 
-/// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]); returns the last h and
+/// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]). It returns the last h and
 /// all y.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
 requires(detail::is_handles<Carry> && detail::is_handles<Xs>)
@@ -216,7 +218,7 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
 }
 
 namespace detail {
-/// What a refused loop returns: its start, or nothing that one could output.
+/// The result of a refused loop: its start, or `no_result` if no argument is a tensor.
 template <class... A>
 constexpr auto start_of_refused(A const&...) {
   return no_result{};
@@ -228,7 +230,7 @@ constexpr auto start_of_refused(First const& first, More const&... more) {
   else return start_of_refused(more...);
 }
 }  // namespace detail
-/// Rejects a call without a scope first, or whose iterations no dim counts.
+/// Rejects a call whose first argument is no scope, or whose second argument is no dim.
 template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument>
 requires(!(scope<S> && dim_type<D>))
@@ -248,7 +250,7 @@ constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const
   auto const start = detail::start_of_refused(s, d, a, b, c);
   return std::tuple(start, start);
 }
-/// Rejects a call without a sequence, or whose carry or sequence is no tensor.
+/// Rejects a call without a sequence, or with a carry or sequence that is no tensor.
 template <scope S, dim_type D, detail::argument First, detail::argument A = detail::no_argument,
           detail::argument B = detail::no_argument>
 requires(!(detail::is_handles<First> && detail::is_handles<A>))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv: a product of tensors over which windows move. Along a sharded dim, ranks exchange only what windows reach.
+// conv: a product of tensors over which windows move. Along a sharded dim, ranks exchange only the elements that
+// windows reach.
 #pragma once
 
 #include "meshtensor/base/saturating.hpp"
@@ -12,8 +13,8 @@
 
 namespace meshtensor {
 
-/// Which of the three tensors that windows relate is the result: one along their inputs, one along their outputs, one
-/// along their kernels.
+/// Windows relate three tensors: one along their inputs, one along their outputs, and one along their kernels. The
+/// direction says which of the three is the result.
 ///
 /// forward   outputs = conv(inputs, kernels)
 /// backward  inputs = conv(outputs, kernels): the gradient by the inputs, and the transposed convolution
@@ -21,8 +22,8 @@ namespace meshtensor {
 enum class conv_direction : std::uint8_t { forward, backward, kernel };
 
 struct conv_attributes {
-  id first;   // a row of the table of windows
-  int count;  // of the windows
+  id first;   // the first window, a row of the table of windows
+  int count;  // the number of windows
 
   static constexpr conv_attributes of(id const* slots) { return {slots[0], slots[1]}; }
   static constexpr conv_attributes of(node const& n) { return of(n.attribute); }
@@ -41,7 +42,7 @@ struct conv_rule {
                                         .joins = epilogues::of_convolutions,
                                         .text = "{0}"};
 
-  /// The three tensors of a node, whichever direction it has.
+  /// The three tensors of a node. The direction says which of them is the result.
   enum role : std::uint8_t { inputs, outputs, kernels };
   static constexpr role operand_role(conv_direction d, int operand) {
     if (operand == 0) return d == conv_direction::backward ? outputs : inputs;
@@ -61,7 +62,7 @@ struct conv_rule {
     conv_attributes const a = conv_attributes::of(i.attributes);
     role const roles[] = {operand_role(which, 0), operand_role(which, 1), result_role(which)};
     shape const* const tensors[] = {&i.dims_of(0), &i.dims_of(1), &i.dims};
-    shape given{};  // by windows, to the result
+    shape given{};  // the dims that windows give to the result
     for (int k = a.first; k < a.first + a.count; ++k) {
       window_row const& w = i.m->windows[k];
       if (!given.has(dim_of(w, roles[2]))) given.add(dim_of(w, roles[2]));
@@ -93,7 +94,8 @@ struct conv_rule {
     return s;
   }
 
-  /// Two for each place of each window, for every point of all other dims; padding counts.
+  /// Two operations for each element of each window at each position, and for every point of all other dims. Padding
+  /// counts, too.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     conv_direction const which = direction(n);
     conv_attributes const a = conv_attributes::of(n);
@@ -116,7 +118,7 @@ struct conv_rule {
     return saturated_product(2, points);
   }
 
-  // The gradient by one tensor is the convolution of the other two, for conv is linear in both operands.
+  // The gradient by one tensor is the convolution of the other two, because conv is linear in both operands.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     conv_direction const which = direction(n);
@@ -132,7 +134,7 @@ struct conv_rule {
                                                       : conv_direction::kernel;
       bool const cotangent_first = operand_role(back, 0) == result_role(which);
       shape const dims = b.m.values[x].dims;
-      shape reachable{};  // without dims that only this operand has, which were summed
+      shape reachable{};  // without the dims that only this operand has, because those were summed
       for (int k = 0; k < dims.count; ++k) {
         bool reached = b.m.values[dy].dims.has(dims.at[k]) || b.m.values[other].dims.has(dims.at[k]);
         for (int w = a.first; w < a.first + a.count; ++w)
@@ -150,10 +152,10 @@ struct conv_rule {
     with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }
 
-  /// A window over the parts that a processor holds: where they begin, and how far elements are apart.
+  /// A window over the parts that a rank holds: where they begin, and how far elements are apart.
   struct window_in_memory {
     window_numbers window;
-    int position[3];  // of its dim in each tensor, by role
+    int position[3];  // the position of its dim in each tensor, by role
     std::int64_t origin[3], extent[3], stride[3];
   };
   /// The windows of a node, and its tensors by role.
@@ -164,7 +166,7 @@ struct conv_rule {
     int count;
     window_in_memory windows[max_windows_of_one];
 
-    /// `number(row)`: the value of a row of the table of numbers
+    /// `number(row)` returns the value of a row of the table of numbers.
     static problem of(module const& m, node const& n, view const* operands, view const& result, auto const& number) {
       conv_direction const which = conv_rule::direction(n);
       conv_attributes const a = conv_attributes::of(n);
@@ -191,8 +193,9 @@ struct conv_rule {
   };
 
  private:
-  /// Adds the offsets of the two elements that meet in a term, if there are such: `at` is the index along the window's
-  /// dim in the result, `free` that along another one, in the kernel or, if that is the result, in the outputs.
+  /// Adds the offsets of the two elements that meet in a term, or returns false if none meet. `at` is the index along
+  /// the window's dim in the result. `free` is the index along its dim in the kernel or, if the kernel is the result,
+  /// in the outputs.
   static bool add_offsets(conv_direction which, window_in_memory const& w, std::int64_t at, std::int64_t free,
                           std::int64_t& first, std::int64_t& second) {
     if (which == conv_direction::backward) {
@@ -211,7 +214,8 @@ struct conv_rule {
     return true;
   }
 
-  /// The terms of one window for one element of the result: the offsets of the first, and how far the next ones are.
+  /// The terms of one window for one element of the result: the offsets of the first term, and the steps to the next
+  /// ones.
   struct meeting_run {
     std::int64_t count, first, second, first_step, second_step;
   };
@@ -226,7 +230,7 @@ struct conv_rule {
     }
     return r;
   }
-  /// Adds a product for each combination of the terms of `count` windows, the last one's innermost.
+  /// Adds a product for each combination of the terms of `count` windows. The terms of the last window are innermost.
   template <class E>
   static void add_terms(meeting_run const* runs, int count, E const* x, E const* z, wide_sum<E>& sum) {
     using term = typename wide_sum<E>::term;
@@ -296,7 +300,7 @@ constexpr value_id conv(builder& b, value_id x, value_id y, conv_direction which
   return add_node<conv_rule>(b, {x, y}, windows.packed(), {dtype::f32, to}, static_cast<std::uint8_t>(which));
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 
@@ -305,7 +309,7 @@ inline constexpr bool is_of_window = false;
 template <class D, class... I, class... O, class... K>
 inline constexpr bool is_of_window<D, window_along<I, O, K>...> = ((same_dim<D, I> || same_dim<D, O>) || ...);
 
-/// Whether these are the arguments of a convolution; a window may be missing behind the first one.
+/// Whether these are the arguments of a convolution. Windows after the first one may be missing.
 template <class W>
 inline constexpr bool may_be_window = std::is_same_v<W, no_argument>;
 template <class I, class O, class K>
@@ -315,7 +319,8 @@ inline constexpr bool calls_conv =
     handle<X> && handle<K> && is_to<To> && may_be_window<First> && !std::is_same_v<First, no_argument> &&
     may_be_window<Second> && may_be_window<Third> && std::is_same_v<More, no_argument>;
 
-/// How far a window along a ring reaches beyond each end of its dim; 0: it is none.
+/// The number of elements by which a window along a ring reaches beyond each end of its dim, or 0 if the dim is no
+/// ring.
 template <bool Backward, class I, class O, class K>
 constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   if (w.how.padding.kind != padding::circular) return 0;
@@ -326,7 +331,7 @@ constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   return fits ? w.how.dilation * (K::dim_rule.value - 1) / 2 : 0;
 }
 
-/// What is wrong with a convolution or, if `Backward`, a transposed one.
+/// The refusal of a convolution or, if `Backward`, of a transposed one. `Words` are its sentence.
 template <bool Backward, literal Words, class... Facts>
 consteval auto conv_refusal() {
   if constexpr (Backward) return refusal<joined_words<literal("T01 conv_transposed: "), Words>, Facts...>{};
@@ -374,12 +379,12 @@ consteval auto conv_finding() {
     else return no_error{};
   }(To{}, static_cast<std::tuple<W...> const*>(nullptr));
 }
-/// The line of a call of a convolution, unless something is wrong with it.
+/// The line of a call of a convolution. It refuses the call if the types show an error.
 template <bool Backward, class... A>
 using conv_line = checked_line<decltype(conv_finding<Backward, A...>())>;
 
-/// A convolution forwards or, if `Backward`, from the outputs of its windows to their inputs. A call that its line has
-/// refused records nothing; of a layer, whose windows are wrong, the error is said here.
+/// Records a convolution or, if `Backward`, a transposed one, from the outputs of its windows to their inputs. A call
+/// that its line refuses records nothing. The line of a layer does not check windows, so their error is reported here.
 template <bool Backward, class Line, handle X, handle Y, dim_type... D, class... W>
 constexpr auto record_conv(Line const& where, X const& x, Y const& kernel, to_dims<D...>, W const&... windows) {
   constexpr auto found = conv_finding<Backward, X, Y, to_dims<D...>, W...>();
@@ -400,20 +405,21 @@ constexpr auto record_conv(Line const& where, X const& x, Y const& kernel, to_di
 
 }  // namespace detail
 
-/// Multiplies a kernel with `x` at all places of windows that move along dims of `x`, and sums over the window and over
-/// all dims that the result lacks. An einsum with windows: other dims are matched by name, so that one which `x`, the
-/// kernel and the result have is a dim of groups.
+/// Multiplies a kernel with `x` at all positions of windows that move along dims of `x`. Sums the products over the
+/// window and over all dims that the result lacks. It is an einsum with windows, because other dims are matched by
+/// name. For example, a dim that `x`, the kernel and the result have is a dim of groups.
 ///
 ///     auto y = conv(x, kernel, to(batch, rows_2, cols_2, c_out),  // x [batch, rows, cols, c_in]
 ///                   window(rows, rows_2, k_rows, {.stride = 2}),  // kernel [k_rows, k_cols, c_in, c_out]
 ///                   window(cols, cols_2, k_cols, {.stride = 2}));
 ///
 /// dims    those of `to`, in its order
-/// layout  a dim over which a window moves may be sharded, in parts of any length: ranks exchange what windows reach
-///         beyond their parts. Batch, channels and groups are as in einsum. The kernel's window is whole on every rank
+/// layout  a dim over which a window moves may be sharded, in parts of any length, because ranks exchange the elements
+///         that windows reach beyond their parts. Batch, channels and groups are as in einsum. The kernel's window is
+///         whole on every rank
 /// grad    the convolutions of the cotangent with the other tensor
 /// errors  T01 a tensor lacks a dim of a window, or no operand has a dim of the result; T02 the dtypes differ; T07 two
-///         windows share a dim; S03 a dim is not as long as its window has places
+///         windows share a dim; S03 the extent of an output differs from the number of positions of its window
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
 constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,
                     detail::conv_line<false, X, K, to_dims<D...>, window_along<I, O, W>> const& where = {}) {
@@ -435,7 +441,8 @@ constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_al
   return detail::record_conv<false>(where, x, kernel, result, first, second, third);
 }
 
-/// Rejects other arguments: a window of a pool, a number in the place of the kernel's dim, dims without `to`.
+/// Rejects other arguments, for example a window of a pool, a number in the place of the kernel's dim, or dims without
+/// `to`.
 template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
           detail::argument D = detail::no_argument, detail::argument E = detail::no_argument,
           detail::argument F = detail::no_argument, detail::argument G = detail::no_argument>
@@ -449,9 +456,10 @@ constexpr auto conv(
   return detail::given_up(a, b);
 }
 
-/// The transposed convolution: `x` lies along the outputs of the windows, and each of its elements is spread over their
-/// inputs, times the kernel. It is the gradient of `conv` by its operand: `conv_transposed(y, kernel, to(batch, rows,
-/// cols, c_in), window(rows, rows_2, …), window(cols, cols_2, …))` of y [batch, rows_2, cols_2, c_out].
+/// The transposed convolution, which is the gradient of `conv` by its operand. `x` has the outputs of the windows as
+/// its dims. Each element of `x`, times the kernel, is spread over the inputs of the windows. For y [batch, rows_2,
+/// cols_2, c_out], write `conv_transposed(y, kernel, to(batch, rows, cols, c_in), window(rows, rows_2, …), window(cols,
+/// cols_2, …))`.
 ///
 /// dims    those of `to`, in its order
 /// layout  as for `conv`

@@ -8,7 +8,8 @@
 
 namespace meshtensor {
 
-/// The elements that a cumulative sum adds up at a position: by default from the first one to the one at the position.
+/// The elements that a cumulative sum adds up at a position: by default those from the first one to the one at the
+/// position.
 struct cumulative {
   bool exclusive = false;  // without the element itself: the first sum is 0
   bool reverse = false;    // from the last element to this one
@@ -46,8 +47,8 @@ struct cumulative_sum_rule {
         .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum));
   }
   /// Along a sharded dim, each rank first computes the cumulative sum of its own elements. The ranks then gather their
-  /// totals, one for each shard, and each rank adds the totals of the shards before its own; in reverse, of those after
-  /// it.
+  /// totals, one for each shard. Each rank adds the totals of the shards before its own or, in reverse, of the shards
+  /// after it.
   static constexpr bool partition(auto& p, node const& n) {
     builder& b = p.b;
     auto const how = cumulative_sum_attributes::of(n);
@@ -57,7 +58,7 @@ struct cumulative_sum_rule {
     value_id const x = p.placed_operand(n, 0, whole_dims);
     auto const [blocks, inner] = p.dims_of_blocks(how.dim, whole_dims, place);
     shape const parts = shape{}.add(blocks).add(inner);
-    placement in_blocks = whole_dims;  // `inner` is behind `blocks`: dims behind both are one further
+    placement in_blocks = whole_dims;  // `inner` follows `blocks`, so dims after both are one further
     for (int a = 0; a < max_axes; ++a)
       if (int const at = in_blocks.sharded_at(a); at > place) in_blocks.shard(at + 1, a, in_blocks.order(a));
     value_id const rows = p.placed(split(b, x, how.dim, parts), in_blocks);
@@ -112,13 +113,13 @@ constexpr value_id cumulative_sum(builder& b, value_id x, dim_id dim, cumulative
   return add_node<cumulative_sum_rule>(b, {x}, cumulative_sum_attributes{dim, which}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Adds up the elements up to each position along a dim: `cumulative_sum(x, length)`. `.exclusive` leaves out the
-/// element itself, `.reverse` begins at the end: `cumulative_sum(x, length, {.exclusive = true, .reverse = true})`.
+/// element itself, and `.reverse` begins at the end: `cumulative_sum(x, length, {.exclusive = true, .reverse = true})`.
 ///
 /// dims    those of `x`
-/// layout  along a sharded dim only the totals of the shards are exchanged; otherwise a partial sum stays partial
+/// layout  along a sharded dim, only the totals of the shards are exchanged. Otherwise a partial sum stays partial
 /// grad    the cumulative sum of the cotangent in the other direction
 /// errors  T01 `x` lacks the dim; T04 `x` is bool
 template <handle H, dim_type D>

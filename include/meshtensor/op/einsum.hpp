@@ -32,7 +32,7 @@ struct einsum_rule {
         .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum));
   }
 
-  /// As many as operands, for every point of all dims.
+  /// One operation for each operand, at every point of all dims.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     bool seen[max_dims] = {};
     std::int64_t points = 1;
@@ -46,7 +46,7 @@ struct einsum_rule {
     return saturated_product(points, n.operands.count);
   }
 
-  /// Drops factors of one. (A sum of one term turns -0 into 0, so what is left stays an einsum.)
+  /// Drops factors of one. The node stays an einsum even with one operand, because a sum of one term turns -0 into 0.
   static constexpr value_id simplify(auto& s, node& n) {
     int kept = 0;
     for (int i = 0; i < n.operands.count; ++i) {
@@ -60,7 +60,7 @@ struct einsum_rule {
   }
 
   // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. If only
-  // this operand has a dim, that dim was summed: its gradient is broadcast over it again.
+  // this operand has a dim, that dim was summed. Therefore the gradient is broadcast over it again.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     value_id const dy = d.cotangent(b.m.result(n));
@@ -142,14 +142,14 @@ constexpr value_id einsum(builder& b, value_id x, value_id y, shape const& to) {
   return einsum(b, operands, to);
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 
 template <class D, class... H>
 concept dim_of_any = (has_dim<H, D> || ...);
 
-/// The dims that one operand alone has, and the result has not.
+/// The dims that only one operand has, and that the result lacks.
 struct lone_dims_rule {
   template <class... Operands>
   constexpr shape operator()(shape const& result, Operands const&... operands) const {
@@ -173,7 +173,7 @@ consteval auto lone_dims_finding(dims<D...>) {
   else return refusal<sums_lone_dims, H..., D...>{};
 }
 
-/// What is wrong with a product whose result has the dims of `to`, as far as the types tell.
+/// The first error that the types of a product with the dims of `to` show, or `no_error`.
 template <class... H, class... D>
 consteval auto einsum_finding(to_dims<D...>) {
   constexpr dtype type = common_type<H...>();
@@ -185,7 +185,7 @@ consteval auto einsum_finding(to_dims<D...>) {
   else if constexpr (sizeof...(H) == 1 || (is_any<typename H::dim_list> || ...)) return no_error{};
   else return lone_dims_finding<H...>(ruled_t<lone_dims_rule{}, dims<D...>, typename H::dim_list...>{});
 }
-/// The line of a call of einsum, unless something is wrong with it.
+/// The line of a call of einsum. It refuses the call if the types show an error.
 template <class To, class... H>
 using einsum_line = checked_line<decltype(einsum_finding<H...>(To{}))>;
 
@@ -206,8 +206,8 @@ constexpr auto record_einsum(line const& where, to_dims<D...> to, H const&... op
     return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, result));
   }
 }
-/// einsum with the result's dims given by a shape rule on the operands' dims and `Lists…`: for operations composed of
-/// it.
+/// `einsum` for operations that are composed of it. A shape rule makes the result's dims from the operands' dims and
+/// `Lists…`.
 template <auto Rule, class... Lists, handle... H>
 constexpr auto einsum_by(H const&... operands) {
   builder& b = *owner_of(operands...);
@@ -241,7 +241,7 @@ template <dim_type... D>
 struct dims_among<to_dims<D...>> {
   using type = dims<D...>;
 };
-/// What is wrong with a product of tensors that are followed by the dims of its result.
+/// The first error of a call that names tensors and then the dims of their product, or `no_error`.
 template <class... H>
 struct handles {};
 template <class T>
@@ -263,10 +263,10 @@ inline constexpr bool names_dims<to_dims<D...>> = true;
 /// matched by name.
 ///
 /// dims    those of `to`, in its order
-/// layout  a summed dim sharded over an axis: the result is a partial sum over that axis
+/// layout  if a summed dim is sharded over an axis, the result is a partial sum over that axis
 /// grad    for each operand, the einsum of the cotangent with all others
 /// errors  T01 no operand has a dim of the result; T02 the dtypes differ
-/// source  Einstein's sum convention; Mesh-TensorFlow, arXiv:1811.02084, section 3
+/// source  Einstein's sum convention, and Mesh-TensorFlow, arXiv:1811.02084, section 3
 template <handle A, dim_type... D>
 constexpr auto einsum(A const& a, to_dims<D...> result, detail::einsum_line<to_dims<D...>, A> const& where = {}) {
   return detail::record_einsum(where, result, a);
@@ -301,7 +301,7 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f
                       to_dims<D...> result, line const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f, g, h);
 }
-/// Rejects a call without `to`: the summed dims would be unknown.
+/// Rejects a call without `to`, because the summed dims would be unknown.
 template <class A, class B = detail::no_argument, class C = detail::no_argument, class D = detail::no_argument>
 requires((handle<A> || handle<B> || handle<C> || handle<D>) && !detail::names_dims<A> && !detail::names_dims<B> &&
          !detail::names_dims<C> && !detail::names_dims<D>)
@@ -320,7 +320,8 @@ constexpr auto matmul(A const& a, B const& b = {}, C const& c = {}, D const& d =
                                            A, B, C, D> const& = {}) {
   return detail::given_up(a, b, c, d);
 }
-/// More operands: the first four are multiplied first, keeping only the dims that the others and the result need.
+/// With more operands, the first four are multiplied first. Their product keeps only the dims that the others and the
+/// result need.
 template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, handle I, class... More>
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h, I const& i,
                       More const&... more) {

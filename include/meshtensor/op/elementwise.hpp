@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations: one scalar function of one, two or three operands that broadcast by name; their
-// gradients, sharding and loops.
+// Elementwise operations: one scalar function of one, two or three operands that broadcast by name, with its gradient,
+// sharding and loops.
 #pragma once
 
 #include "meshtensor/graph/differentiation.hpp"
@@ -32,19 +32,19 @@ struct elementwise_rule : elementwise_inference {
     }
   }
 
-  /// Movement of bytes counts as no operation.
+  /// Functions that only move bytes count as no operation.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     return static_cast<function>(n.function) <= function::stop_gradient ? 0 : extents.local_size(m.result_value(n));
   }
 
-  /// The operand that the function returns unchanged. Every result stays the same bit for bit: x + 0 stays (it turns -0
-  /// into 0), x * 0 stays (it may be NaN).
+  /// The operand that the function returns unchanged. Every result stays the same bit for bit. For example, x + 0 stays
+  /// because it turns -0 into 0, and x * 0 stays because it may be NaN.
   static constexpr value_id simplify(auto& s, node& n) {
     value_id const y = s.m.result(n), a = s.m.operand(n, 0), b = n.operands.count > 1 ? s.m.operand(n, 1) : a;
     auto if_alike = [&](value_id v) { return s.alike(v, y) ? v : no_id; };
     bool const real = is_float(s.m.values[y].type);
     switch (static_cast<function>(n.function)) {
-      case function::copy:  // with a path of its own it asks for the layout there; of a carry it keeps the old value
+      case function::copy:  // a path of its own asks for the layout there, and a copy of a carry keeps the old value
         return n.path == s.maker(a).path && !s.made_by(a, primitive::argument) ? if_alike(a) : no_id;
       case function::stop_gradient: return s.differentiates ? no_id : if_alike(a);
       case function::cast:
@@ -121,7 +121,7 @@ struct elementwise_rule : elementwise_inference {
           return multiply(b, dy, scale(b, bell, 1.1283791670955125739));
         });
         break;
-      case function::relu:  // y <= 0 where x is, and y is kept more often: what follows reads it
+      case function::relu:  // y <= 0 where x <= 0, and y is kept more often, because later nodes read it
         give(x0, [&] { return select(b, {elementwise(b, function::less_equal, {d.forward(y), zero()}), zero(), dy}); });
         break;
       case function::add:
@@ -140,7 +140,7 @@ struct elementwise_rule : elementwise_inference {
         give(x0, [&] { return divide(b, dy, z()); });
         give(x1, [&] { return negate(b, divide(b, {multiply(b, dy, d.forward(y)), z()})); });
         break;
-      case function::power:  // the exponent's gradient is y log x; at x = 0 its limit, 0
+      case function::power:  // the exponent's gradient is y log x, and at x = 0 its limit, 0
         give(x0, [&] {
           value_id const less_one = subtract(b, {z(), constant(b, 1, type)});
           value_id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
@@ -153,7 +153,7 @@ struct elementwise_rule : elementwise_inference {
           return multiply(b, dy, multiply(b, {d.forward(y), elementwise(b, function::log, safe)}));
         });
         break;
-      case function::maximum:  // ties share it; with a nan, which no comparison holds for, both get all of it
+      case function::maximum:  // ties share it, but with a nan no comparison holds, so both get all of it
       case function::minimum: {
         bool const is_max = static_cast<function>(n.function) == function::maximum;
         auto share = [&] { return select(b, {elementwise(b, function::equal, {x(), z()}), scale(b, dy, 0.5), dy}); };
@@ -212,7 +212,7 @@ struct elementwise_rule : elementwise_inference {
            (b == dtype::i64 && (a == dtype::i32 || a == dtype::u8)) || (b == dtype::i32 && a == dtype::u8);
   }
 
-  // Turns a node into -x; returns the value if it exists already.
+  // Turns a node into -x. If x is the negation of a value itself, returns that value.
   static constexpr value_id negates(auto& s, node& n, value_id x) {
     value_id const y = s.m.result(n);
     if (!s.alike(x, y)) return no_id;
@@ -263,7 +263,7 @@ struct elementwise_rule : elementwise_inference {
   }
 };
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <function F>
@@ -275,7 +275,7 @@ struct inference_of_function : elementwise_inference {
 };
 template <function F, class... H>
 struct function_finding {
-  using type = no_error;  // as far as the types tell
+  using type = no_error;  // the types show none
 };
 template <function F, operand_like... H>
 requires(handle<H> || ...) && (!is_any<dims_of_t<H>> && ...)
@@ -287,16 +287,16 @@ struct function_finding<F, H...> {
   }
   using type = decltype(found());
 };
-/// The line of a call of a scalar function, unless it does not take these operands.
+/// The line of a call of a scalar function. It refuses the call if the function does not take these operands.
 template <function F, class... H>
 using line_of = checked_line<typename function_finding<F, H...>::type>;
 }  // namespace detail
 
-/// A scalar function, applied to every element; operands broadcast by name, numbers take the dtype of the tensors. Of
-/// integers `/` truncates, `%` has the sign of the divisor, a divisor of 0 gives 0, and overflow wraps around.
+/// A scalar function, applied to every element. Operands broadcast by name, and numbers take the dtype of the tensors.
+/// For integers, `/` truncates, `%` has the sign of the divisor, a divisor of 0 gives 0, and overflow wraps around.
 ///
 /// dims    the dims of all operands, in order of first appearance
-/// layout  each dim keeps its axes; partial sums pass through linear functions
+/// layout  each dim keeps its axes. Partial sums pass through linear functions
 /// grad    the function's derivative, summed over broadcast dims
 /// errors  T02 the operands' dtypes differ: cast one of them
 template <function F, operand_like... H>
@@ -311,7 +311,7 @@ constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
       operands...);
 }
 
-/// `elementwise` for a call whose line parameter has refused what the function does not take.
+/// `elementwise` for a call whose line parameter has already refused operands that the function does not take.
 template <function F, operand_like... H>
 constexpr auto elementwise_at(fn<F> f, line const& where, H const&... operands) {
   if constexpr (nothing_found<typename detail::function_finding<F, H...>::type>)
@@ -378,7 +378,8 @@ template <handle H>
 constexpr auto sigmoid(H const& x, detail::line_of<function::sigmoid, H> const& where = {}) {
   return elementwise_at(fn<function::sigmoid>{}, where, x);
 }
-/// The error function of each element, the integral of the normal distribution: `gelu` is made with it.
+/// The error function of each element: 2 / √π times the integral of exp(−t²) from 0 to x. For example, `gelu` is made
+/// with it.
 ///
 /// grad    dy · 2 / √π · exp(−x²)
 template <handle H>
@@ -457,7 +458,7 @@ constexpr auto pow(A const& a, B const& b, detail::line_of<function::power, A, B
   return elementwise_at(fn<function::power>{}, where, a, b);
 }
 
-/// `yes` where `condition` holds, `no` elsewhere; a value that is not chosen has no effect, not even a NaN.
+/// `yes` where `condition` holds, `no` elsewhere. A value that is not chosen has no effect, not even if it is a NaN.
 ///
 /// dims    those of `yes`, then other dims of `no` and `condition`
 template <handle C, operand_like A, operand_like B>
@@ -474,7 +475,8 @@ constexpr auto select(C const& condition, A const& yes, B const& no,
       condition, yes, no);
 }
 
-/// The same values in another dtype: to floats, rounded to nearest even; to integers, towards zero.
+/// The same values in another dtype. A cast to floats rounds to nearest even, and a cast to integers rounds towards
+/// zero.
 template <dtype To, handle H>
 constexpr auto cast(H const& x, line const& where = {}) {
   detail::recording r(x.owner, where);
@@ -494,7 +496,7 @@ constexpr auto cast(
     detail::refused_call<"T10 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)", H> const& = {}) {
   return detail::given_up(x);
 }
-/// Rejects other arguments: the dtype first, or as a value.
+/// Rejects other arguments, for example the dtype before the tensor, or a dtype that is not a constant.
 template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(handle<A> ? !detail::is_dtype<B> : handle<B>)
 constexpr auto cast(
@@ -502,7 +504,7 @@ constexpr auto cast(
     detail::refused_call<"T10 cast takes a tensor, then a dtype: cast(x, mt::f32)", A, B, C> const& = {}) {
   return detail::given_up(a, b);
 }
-/// Rejects a number, which takes the dtype of the tensor beside it.
+/// Rejects a number, because it takes the dtype of the tensor beside it.
 template <dtype To, number_like N>
 constexpr number cast(N const& n,
                       detail::refused_call<"T10 a number takes the dtype of the tensor beside it: leave the "
@@ -515,7 +517,7 @@ namespace detail {
 template <class C, class A, class B, class D>
 inline constexpr bool is_choice = handle<C> && operand_like<A> && operand_like<B> && std::is_same_v<D, no_argument>;
 }  // namespace detail
-/// Rejects two values without a dtype.
+/// Rejects two numbers as the values, because they have no dtype.
 template <handle C, number_like A, number_like B>
 constexpr auto select(C const& condition, A const&, B const&,
                       detail::refused_call<"T10 select: one of the two values is a tensor, the other takes its dtype: "
@@ -547,7 +549,7 @@ inline constexpr literal not_of_numbers =
     "T10 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum: full(s, n, mt::f32) is a tensor, "
     "which has the other functions, too";
 }  // namespace detail
-/// Rejects functions of numbers that only tensors have.
+/// Rejects a number as the operand of functions that only tensors have.
 template <std::same_as<number> N>
 constexpr number sin(N const& n, detail::refused_call<detail::not_of_numbers, N> const& = {}) {
   return n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange_rows: brings each row to the rank that holds the group which an index names, such as a token to its expert;
-// return_rows brings what was made of it back.
+// exchange_rows: sends each row to the rank that holds its group, for example each token to its expert. return_rows
+// sends the results back.
 #pragma once
 
 #include "meshtensor/op/detail/exchange_rows_on_mesh.hpp"
@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// Each is the other's gradient.
+/// The steps `send` and `back` are each other's gradient.
 constexpr void exchange_rows_rule::gradient(differentiation& d, node const& n) {
   row_step const step = step_of(n);
   if (step == row_step::count || step == row_step::number) return;
@@ -24,8 +24,8 @@ constexpr void exchange_rows_rule::gradient(differentiation& d, node const& n) {
 
 namespace detail {
 
-/// The index of the first `at_most` rows of each group, in their order; -1 for the others. On a mesh the ranks exchange
-/// the totals of their rows alone, and what is left does not depend on it.
+/// The index of the first `at_most` rows of each group, in their order, and -1 for the others. On a mesh the ranks
+/// exchange only the totals of their rows. The mesh does not change which rows are chosen.
 constexpr value_id first_of_each(builder& b, value_id index, dim_id groups, number const& at_most) {
   shape const dims = b.m.values[index].dims;
   dtype const wide = b.m.values[index].type == dtype::i64 ? dtype::i64 : dtype::i32;
@@ -53,7 +53,7 @@ constexpr name label_of_rows(name const& groups, std::string_view what) {
   for (char c : what) text[n++] = c;
   return name::of({text, n});
 }
-/// The ranks that hold rows, and the rows for which each has room.
+/// The dim of the ranks that hold rows, and the dim of the rows for which each rank has room.
 template <dim_type Groups>
 struct holders_of
     : dim<label_of_rows(Groups::dim_name, "/holders"), extent_rule(extent_rule::holders, 0, Groups::dim_name, {})> {};
@@ -70,15 +70,15 @@ constexpr shape returned_rule(shape const& rows, shape const& index, shape const
 
 }  // namespace detail
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// Rows where their groups are: what `exchange_rows` gives, and `return_rows` needs.
+/// Rows on the ranks that hold their groups: the result of `exchange_rows`, which `return_rows` needs.
 template <class Rows, class Number, class Index, class Counts, class Groups>
 struct exchanged_rows {
-  Rows rows;      // [holders, rows, …]; zeros behind the last one
-  Number group;   // [holders, rows], i64: the group of each row, -1 behind the last one
-  Index index;    // of the rows that were sent; -1: a row was not
-  Counts counts;  // of the rows that each rank has for each group
+  Rows rows;      // [holders, rows, …], with zeros after the last one
+  Number group;   // [holders, rows], i64: the group of each row, and -1 after the last one
+  Index index;    // the index of the rows that were sent, and -1 for the others
+  Counts counts;  // the number of rows that each rank has for each group
   number_id at_most;
   using groups = Groups;
   static constexpr detail::holders_of<Groups> holder{};  // the two dims, for results: to(sent.holder, sent.row, d_ff)
@@ -95,7 +95,7 @@ consteval auto exchange_finding() {
     return refusal<"T03 exchange_rows: the operand has the dim of the groups: rename it", X, D>{};
   else return no_error{};
 }
-/// The line of a call of `exchange_rows`, unless something is wrong with it.
+/// The line of a call of `exchange_rows`. It refuses the call if the types show an error.
 template <class X, class Index, class D>
 using exchange_line = checked_line<decltype(exchange_finding<X, Index, D>())>;
 template <handle Rows, class Groups>
@@ -131,23 +131,23 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
 }
 }  // namespace detail
 
-/// Brings each row to the holder of its group, such as each token to its expert: `auto const sent = exchange_rows(x,
-/// expert, experts)`. `sent.rows` has two dims of the library's own in the place of those of the index, the ranks that
-/// hold rows and the rows of each; `sent.group` is the group of each row, -1 where there is none, as `grouped_einsum`,
-/// `gather` and `scatter_add` take it. Between here and `return_rows`, compute row by row:
+/// Sends each row to the rank that holds its group, for example each token to its expert: `auto const sent =
+/// exchange_rows(x, expert, experts)`. `sent.rows` has two dims of the library's own in the place of the index's dims:
+/// the ranks that hold rows, and the rows of each rank. `sent.group` is the group of each row, or -1 if there is none.
+/// `grouped_einsum`, `gather` and `scatter_add` take it. Between here and `return_rows`, compute row by row:
 ///
-///   auto const sent = exchange_rows(x, expert, experts);
-///   auto const made = tanh(grouped_einsum(sent.rows, up, sent.group, experts, to(sent.holder, sent.row, d_model)));
-///   auto const y = return_rows(made, sent);
+///     auto const sent = exchange_rows(x, expert, experts);
+///     auto const made = tanh(grouped_einsum(sent.rows, up, sent.group, experts, to(sent.holder, sent.row, d_model)));
+///     auto const y = return_rows(made, sent);
 ///
-/// A row goes once for each index that names a group. With `at_most` a group takes its first rows, in the order of the
-/// index, and the others are not sent: which these are does not depend on the mesh. Each rank has room for all rows
-/// that may come: of all ranks, or `at_most` for each of its groups.
+/// A row is sent once for each index that names a group. With `at_most`, a group takes its first rows in the order of
+/// the index, and the other rows are not sent. The choice does not depend on the mesh. Each rank has room for all rows
+/// that may come: those of all ranks, or `at_most` for each of its groups.
 ///
 /// dims    the two, then those of `x` that the index lacks
-/// layout  the dims of the index and the groups sharded over one axis: the ranks exchange how many rows each has for
-///         each group, and then the rows, which go to the holders of their groups alone. Over other axes rows stay
-///         where they are
+/// layout  if one axis shards the dims of the index and the groups, ranks first exchange how many rows each has for
+///         each group. Then they exchange the rows, each of which goes only to the holder of its group. Over other
+///         axes, rows stay on their ranks
 /// grad    return_rows of the cotangent
 /// errors  T02 the index is not an integer; T03 the index or `x` has the dim of the groups; S05 the axes of two
 ///         exchanges by one dim differ; S11 `at_most` is set at run time
@@ -162,11 +162,11 @@ constexpr auto exchange_rows(X const& x, Index const& index, D groups, number co
   return detail::exchange_by(x, index, groups, &at_most, where);
 }
 
-/// Brings what was made of exchanged rows back: `return_rows(made, sent)`. Where the index names no group, or a group
-/// did not take the row, the result is zero.
+/// Sends the results for exchanged rows back: `return_rows(made, sent)`. The result is zero where the index names no
+/// group, or where a group did not take the row.
 ///
 /// dims    those of the index, then those of a row
-/// layout  as that of the exchange; a partial sum stays partial
+/// layout  as that of the exchange. A partial sum stays partial
 /// grad    exchange_rows of the cotangent
 /// errors  T01 the operand is not of exchanged rows; T03 its rows have a dim of the index
 template <handle Rows, class Sent>

@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// The rules of an operation as data and functions; a function that the operation does not have is null.
+/// The rules of an operation, as data and functions. A function that the operation does not have is null.
 struct operation {
   meshtensor::declaration declares;
   void (*infer)(inference&);
@@ -17,7 +17,7 @@ struct operation {
   void (*evaluate)(evaluation const&);
 };
 
-/// Whether the printer's words name attributes 0 to 3 only, and one in each bracket.
+/// Whether the printer's text names only attributes 0 to 3, and at least one in each bracket.
 constexpr bool names_attributes(char const* text) {
   bool inside = false, named = true;
   for (char const* c = text; *c != '\0'; ++c) {
@@ -47,7 +47,7 @@ inline constexpr operation operation_of = [] {
 }();
 
 /// Rules of the primitive `extension`, which call those of the operation. `node::function` is the operation's row in
-/// the table of extensions; the operation decides what the attributes mean.
+/// the table of extensions. The operation decides what the attributes mean.
 struct extension_rule {
   static constexpr primitive kind = primitive::extension;
   static constexpr declaration declares{.operands = {0, inference::most_operands}};
@@ -119,17 +119,18 @@ constexpr id slot_of(builder& b, attribute_kind kind, number const& n) {
 
 }  // namespace detail
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Records an operation that a struct of your own declares, like the structs in op/. The struct has `static constexpr
 /// mt::name name`, `declares`, `infer` and `evaluate`, and may have `sharding` and `gradient`. Call it in a function
-/// like those of the library: `constexpr auto reversed(H const& x, D along, line const& where = {})` returns
-/// `mt::extension<reversed_rule>(where, mt::to(along), x)`. The dims in `to` become the node's first attributes.
+/// like those of the library. For example, `constexpr auto reversed(H const& x, D along, line const& where = {})`
+/// returns `mt::extension<reversed_rule>(where, mt::to(along), x)`. The dims in `to` become the node's first
+/// attributes.
 ///
 /// dims    by the struct's `infer`
-/// layout  by its `sharding`; without it, the dims among its attributes must be whole, and so must dims that the result
-///         lacks; all others may be sharded, as for an elementwise operation, and partial operands are reduced first
-/// grad    by its `gradient`; without it, differentiation through the operation is an error, G30
+/// layout  by its `sharding`. Without it, the dims among its attributes must be whole, and so must dims that the result
+///         lacks. All others may be sharded, as for an elementwise operation, and partial operands are reduced first
+/// grad    by its `gradient`. Without it, differentiation through the operation is an error, G30
 /// errors  those of `infer`
 template <class Rule, dim_type... D, handle... H>
 constexpr auto extension(line const& where, to_dims<D...>, H const&... operands) {
@@ -141,9 +142,9 @@ constexpr auto extension(line const& where, to_dims<D...>, H const&... operands)
       },
       operands...);
 }
-/// With counts, flags and numbers as the attributes behind the dims: `mt::extension<rotated_rule>(where, mt::to(along),
-/// {2, true, s.number("gain", 1)}, x)`. The declaration says which of them is what. A count or flag is a literal, which
-/// rules read from the node (`n.attribute[1]`); a number may be set before each step, and `evaluate` has it as
+/// Has counts, flags and numbers as the attributes after the dims: `mt::extension<rotated_rule>(where, mt::to(along),
+/// {2, true, s.number("gain", 1)}, x)`. The declaration gives the kind of each of them. A count or flag is a literal,
+/// so rules read it from the node (`n.attribute[1]`). A number may be set before each step, and `evaluate` reads it as
 /// `e.number(3)`. When `infer` runs on the types of handles, all of them are 0.
 ///
 /// errors  T14 a count or flag is not a literal of its range, or the declaration has no attribute for it

@@ -8,8 +8,8 @@
 
 namespace meshtensor {
 
-/// A tensor that is one number everywhere: `full(s, 0.5, mt::f32, to(batch, d_model))`. The number may be one that is
-/// set at run time, or a schedule. Without dims it is the number alone: `full(s, rate, mt::f32)`.
+/// A tensor that is one number everywhere: `full(s, 0.5, mt::f32, to(batch, d_model))`. The number may be set at run
+/// time, or be a schedule. Without dims, the result is the number alone: `full(s, rate, mt::f32)`.
 ///
 /// dims    those of `to`
 /// grad    none

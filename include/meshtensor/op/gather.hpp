@@ -19,7 +19,7 @@ struct gather_rule {
     bool const reorders = i.dims.includes(dims) && dims.includes(i.dims);
     i.give(i[0].type, reorders ? i.dims : dims);
   }
-  // Each rank looks into its own part of the table and gives zeros for the rest: a partial sum.
+  // Each rank looks into its own part of the table and gives zeros for the rest, so the result is a partial sum.
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     meshtensor::sharding s{};
     dim_id const dim = lookup_attributes::of(n).dim;
@@ -44,22 +44,22 @@ struct gather_rule {
   }
 };
 
-/// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
-/// matched by name. `order`: the dims of the result in another order.
+/// out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range gives zeros. Dims that both have are
+/// matched by name. `order` lists the dims of the result if they are to come in another order.
 constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order,
                           looks_into where) {
   return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed(), {dtype::f32, order},
                                static_cast<std::uint8_t>(where));
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Gathers rows of a table by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range
-/// gives zeros. Dims that both have are matched by name: `gather(text, position, length)` looks up in each example of a
-/// batch if both have `batch`.
+/// gives zeros. Dims that both have are matched by name. For example, `gather(text, position, length)` looks up in each
+/// example of a batch if both have `batch`.
 ///
 /// dims    those of the index, then those of the table without `dim`
-/// layout  `dim` sharded over an axis: each processor looks into its part, the result is a partial sum
+/// layout  if `dim` is sharded over an axis, each rank looks into its part, and the result is a partial sum
 /// grad    scatter_add of the cotangent
 /// errors  T01 the table lacks the dim; T02 the index is not an integer; T03 the index has the dim itself
 template <handle Table, handle Index, dim_type D>

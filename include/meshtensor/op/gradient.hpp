@@ -10,7 +10,7 @@
 
 namespace meshtensor {
 
-/// A parameter with its gradient: an optimizer loops over these.
+/// A parameter with its gradient. An optimizer loops over such pairs.
 template <dtype T>
 struct parameter_gradient {
   any_tensor<T> parameter, gradient;
@@ -53,10 +53,10 @@ constexpr bool stops_gradient(node const& n) {
   return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
 }
 
-/// Which values a loss was computed from. Of a loop, branch or composite all operands count.
+/// The values from which a loss was computed. All operands of a loop, branch or composite count.
 struct sources_of_loss {
-  bool any[max_values];             // in whatever way
-  bool differentiable[max_values];  // along floats, and not through stop_gradient: a gradient may arrive there
+  bool any[max_values];             // in any way
+  bool differentiable[max_values];  // along floats, and not through stop_gradient, so a gradient may arrive there
 
   constexpr sources_of_loss(module const& m, value_id loss) : any{}, differentiable{} {
     any[loss] = differentiable[loss] = true;
@@ -91,8 +91,8 @@ constexpr id_list<> record_gradient(builder& b, value_id loss, ids by) {
            "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
   return add_gradient(b, loss, by);
 }
-/// The gradients of a loss by the parameters under a path from which the loss was computed. Those that it does not use
-/// at all take part in the node, so that they are warned of (G36).
+/// The gradients of a loss by the parameters under a path from which the loss was computed. Parameters that it does not
+/// use at all become operands of the node, too, so that the user is warned of them (G36).
 template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) {
   meshtensor::module const& m = b.m;
@@ -112,7 +112,7 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
   return g;
 }
 
-/// G37, where a tensor that is neither parameter nor input takes no part in a loss: it was written again.
+/// Reports G37 if a tensor that is neither parameter nor input takes no part in a loss, because it was written again.
 constexpr void require_source(builder& b, sources_of_loss const& sources, value_id by) {
   node const& maker = b.m.nodes[b.m.values[by].node];
   if (sources.any[by] || maker.kind == primitive::read || maker.kind == primitive::input) return;
@@ -136,7 +136,7 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 
 /// The gradients of a loss by all parameters of dtype `T` that the loss was computed from.
 ///
-/// dims    each those of the parameter
+/// dims    for each gradient, those of its parameter
 /// layout  reduced once per step, where the update needs it
 /// errors  T03 the loss has dims
 template <dtype T, handle L>
@@ -178,7 +178,7 @@ constexpr auto gradient(L const& loss, A const& a, B const& = {}, C const& = {},
   detail::given_up(loss);
   return a;
 }
-/// Rejects what is no tensor, a tuple of them for example.
+/// Rejects arguments that are no tensors, for example a tuple of tensors.
 template <handle L, detail::argument A, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
 requires(!(detail::may_be_handle<A> && detail::may_be_handle<B> && detail::may_be_handle<C> &&

@@ -10,16 +10,16 @@ namespace meshtensor {
 constexpr value_id grouped_einsum(builder& b, value_id x, value_id y, value_id index, dim_id groups, shape const& to);
 
 struct grouped_einsum_attributes {
-  dim_id groups;  // of one operand or of the result, along which the index gives positions
+  dim_id groups;  // the dim of one operand or of the result along which the index gives positions
 
   static constexpr grouped_einsum_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
   static constexpr grouped_einsum_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{groups}}; }
 };
 
-/// The einsum of operands 0 and 1 and of a mask, which is 1 where operand 2, the index, equals the position along
-/// `groups`. One of the operands has `groups`, and the index chooses a part of it for each row; or the result has it,
-/// and the terms of each group are summed. The gradients of both are again such nodes.
+/// The einsum of operands 0 and 1 and of a mask. The mask is 1 where operand 2, the index, equals the position along
+/// `groups`. If one of the operands has `groups`, the index chooses a part of it for each row. If the result has it,
+/// the terms of each group are summed. The gradients of both are again such nodes.
 struct grouped_einsum_rule {
   static constexpr primitive kind = primitive::grouped_einsum;
   static constexpr declaration declares{
@@ -41,8 +41,8 @@ struct grouped_einsum_rule {
     i.give(i[0].type, i.dims);
   }
 
-  // As for einsum: each rank computes the products of the rows, sums and groups that it has.
-  // Where rows lie with their groups, there is nothing to be added up.
+  // As for einsum, each rank computes the products of the rows, sums and groups that it has. If rows are on the ranks
+  // that hold their groups, no sum over ranks is needed.
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
@@ -50,7 +50,7 @@ struct grouped_einsum_rule {
         .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum), 3);
   }
 
-  /// Two for every point of all dims but the groups: each row meets one of them.
+  /// Two operations for every point of all dims but the groups, because each row meets only one of the groups.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     bool seen[max_dims] = {};
     seen[grouped_einsum_attributes::of(n).groups] = true;
@@ -65,7 +65,7 @@ struct grouped_einsum_rule {
     return saturated_product(points, 2);
   }
 
-  // As for einsum. The groups are known wherever the index is.
+  // As for einsum. The dim of the groups counts as known, because the index stands for it.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     value_id const dy = d.cotangent(b.m.result(n)), index = b.m.operand(n, 2);
@@ -140,7 +140,7 @@ constexpr value_id grouped_einsum(builder& b, value_id x, value_id y, value_id i
   return add_node<grouped_einsum_rule>(b, {x, y, index}, grouped_einsum_attributes{groups}.packed(), {dtype::f32, to});
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <handle X, handle Y, handle Index, dim_type D, dim_type... To>
@@ -166,21 +166,21 @@ consteval auto grouped_finding() {
 }
 }  // namespace detail
 
-/// An einsum in which an index chooses the matrix of each row: `grouped_einsum(x, weight, expert, experts, to(token,
-/// d_ff))` of x [token, d_model], weight [experts, d_model, d_ff] and expert [token] multiplies each row of `x` by
-/// weight[expert[token]]. It is `einsum(x, gather(weight, expert, experts), to(token, d_ff))`, without a matrix for
-/// each row: rows of one group are multiplied together, however many there are, in whatever order. A row whose index is
-/// out of range gives zeros. If the result has the dim of the groups, the terms of each group are summed:
-/// `grouped_einsum(x, dy, expert, experts, to(experts, d_model, d_ff))`.
+/// An einsum in which an index chooses the matrix of each row. For example, take x [token, d_model], weight [experts,
+/// d_model, d_ff] and expert [token]. Then `grouped_einsum(x, weight, expert, experts, to(token, d_ff))` multiplies
+/// each row of `x` by weight[expert[token]]. It is `einsum(x, gather(weight, expert, experts), to(token, d_ff))`, but
+/// it makes no matrix for each row. Instead, rows of one group are multiplied together, in any number and order. A row
+/// whose index is out of range gives zeros. If the result has the dim of the groups, the terms of each group are
+/// summed: `grouped_einsum(x, dy, expert, experts, to(experts, d_model, d_ff))`.
 ///
 /// dims    those of `to`, in its order
-/// layout  groups sharded over an axis: each processor does the rows of its groups, the result is a partial sum; so it
-///         is where a summed dim is sharded; sharded rows stay where they are
+/// layout  if groups are sharded over an axis, each rank multiplies the rows of its groups, and the result is a partial
+///         sum. If a summed dim is sharded, the result is a partial sum, too. Sharded rows stay on their ranks
 /// grad    grouped_einsums of the cotangent with the other operand
 /// errors  T01 no operand has a dim of the result, or nothing has the dim of the groups; T02 the dtypes differ, the
 ///         index is not an integer; T03 the index has the dim of the groups, or more than one of the operands and the
 ///         result has it
-/// source  Gale et al., MegaBlocks, arXiv:2211.15841; Tan et al., ScatterMoE, arXiv:2403.08245
+/// source  Gale et al., MegaBlocks, arXiv:2211.15841, and Tan et al., ScatterMoE, arXiv:2403.08245
 template <handle X, handle Y, handle Index, dim_type D, dim_type... To>
 constexpr auto grouped_einsum(
     X const& x, Y const& y, Index const& index, D groups, to_dims<To...>,
@@ -194,7 +194,7 @@ constexpr auto grouped_einsum(
     return detail::given_up<X::type, dims<To...>>(x);
   }
 }
-/// Rejects the dims of a result that do not stand in `to(...)`.
+/// Rejects a call in which the dims of the result are not in `to(...)`.
 template <handle X, handle Y, class Index, dim_type D, detail::argument A = detail::no_argument,
           detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(!detail::is_to<A>)

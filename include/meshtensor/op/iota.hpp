@@ -28,7 +28,7 @@ constexpr value_id iota(builder& b, int dim, dtype type) {
   return add_node<iota_rule>(b, {}, {}, {type, dims.add(dim)});
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <dtype T>

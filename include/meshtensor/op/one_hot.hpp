@@ -19,8 +19,8 @@ consteval auto one_hot_finding() {
 }
 }  // namespace detail
 
-/// One-hot encoding: 1 at the position `index`, 0 elsewhere, along a new dim: `one_hot(next, vocab, mt::f32)`. An index
-/// out of range gives zeros.
+/// One-hot encoding along a new dim: 1 at the position `index`, 0 elsewhere. For example, `one_hot(next, vocab,
+/// mt::f32)`. An index out of range gives zeros.
 ///
 /// dims    those of the index, then the new one
 /// grad    none
@@ -30,7 +30,7 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>,
                        checked_line<decltype(detail::one_hot_finding<Index, D>())> const& where = {}) {
   if constexpr (nothing_found<decltype(detail::one_hot_finding<Index, D>())>) {
     detail::recording r(index.owner, where);
-    constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist
+    constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // because positions may exceed 255
     value_id const wanted = cast(r.b, index.id, wide);
     value_id const position = iota(r.b, detail::dim_of(r.b, along), wide);
     value_id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);

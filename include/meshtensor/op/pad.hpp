@@ -11,8 +11,8 @@ namespace meshtensor {
 struct pad_attributes {
   dim_id from, to;   // dims
   number_id first;   // the position of the operand along `to`: a row of the table of numbers
-  number_id around;  // the value of the other elements: likewise
-  number_id step;    // likewise; no_id: 1
+  number_id around;  // the value of the other elements: also such a row
+  number_id step;    // also such a row, or no_id for a step of 1
 
   static constexpr pad_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
@@ -67,7 +67,8 @@ struct pad_rule {
     detail::fill_elements(y, e.context.numbers[a.around]);
     detail::copy_by_name(x, 0, stepped, at.first * y.stride[along], a.from, a.to, x.extent);
   }
-  /// The elements of its result that are those of its operand. errors R10 there are none such, or the step is 0
+  /// The positions along the result that the operand's elements take. errors R10 they are not all in it, or the step is
+  /// 0
   static positions positions_in(evaluation const& e) {
     pad_attributes const a = pad_attributes::of(e.n);
     int const along = e.results[0].find(a.to);
@@ -82,14 +83,14 @@ constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id
   return add_node<pad_rule>(b, {x}, pad_attributes{from, to, first, around, step}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// Pads `x` along `from`: its elements become the elements `first`, `first` + `step`, … along `to`; all others are
-/// `around`. With a step of 2, `pad(x, half, length, 0, 0, 2)` puts a zero behind each element. The step may be
-/// negative.
+/// Pads `x` along `from`. Its elements become the elements `first`, `first` + `step`, … along `to`, and all others are
+/// `around`. For example, `pad(x, half, length, 0, 0, 2)` has a step of 2, so it puts a zero after each element. The
+/// step may be negative.
 ///
-/// dims    those of `x`, `to` in the place of `from`
-/// layout  if one of both dims is sharded, ranks exchange what changes hands
+/// dims    those of `x`, with `to` in the place of `from`
+/// layout  if one of the two dims is sharded, ranks send only the elements that change ranks
 /// grad    the slice of the cotangent
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; S03, or R10 where numbers change from step to step: `x`
 ///         reaches beyond the extent of `to`, or the step is 0

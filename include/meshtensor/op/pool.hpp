@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool: the greatest element, the sum or the mean of each window that moves along dims, and what their gradients need.
+// pool: the greatest element, the sum or the mean of each window that moves along dims, and the steps of their
+// gradients.
 #pragma once
 
 #include "meshtensor/base/saturating.hpp"
@@ -13,14 +14,14 @@ namespace meshtensor {
 
 /// sum       the sum of each window
 /// spread    the transposed sum: an input gets the sum of all outputs whose windows reach it
-/// position  the position of each window's greatest element, as i32: windows in their order, the last one minor
-/// pick      the element at each window's position, operand 1
-/// unpool    the transposed pick: an input gets the sum of all outputs whose positions, operand 1, name it
+/// position  the position, as i32, of each window's greatest element, counted with the last window fastest
+/// pick      the element of each window at its position in operand 1
+/// unpool    the transposed pick: an input gets the sum of all outputs whose positions in operand 1 name it
 enum class pool_step : std::uint8_t { sum, spread, position, pick, unpool };
 
 struct pool_attributes {
-  id first;   // a row of the table of windows
-  int count;  // of the windows
+  id first;   // the first window, a row of the table of windows
+  int count;  // the number of windows
 
   static constexpr pool_attributes of(id const* slots) { return {slots[0], slots[1]}; }
   static constexpr pool_attributes of(node const& n) { return of(n.attribute); }
@@ -36,7 +37,7 @@ struct pool_rule {
                                         .functions = 5,
                                         .work = work_kind::sum,
                                         .text = "{0}"};
-  /// A position where a window holds nothing but padding.
+  /// The position for a window that holds nothing but padding.
   static constexpr std::int32_t nowhere = -1;
 
   static constexpr pool_step step_of(node const& n) { return static_cast<pool_step>(n.function); }
@@ -78,7 +79,7 @@ struct pool_rule {
     return s;
   }
 
-  /// One for each place of each window; padding counts.
+  /// One operation for each element of each window. Padding counts, too.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     value const& outputs = leads_back(step_of(n)) ? m.operand_value(n, 0) : m.result_value(n);
     return saturated_product(extents.local_size(outputs), elements(m, pool_attributes::of(n)));
@@ -89,7 +90,7 @@ struct pool_rule {
     return all;
   }
 
-  // All steps but the positions are linear in operand 0, and come in pairs that are each other's transpose.
+  // All steps but `position` are linear in operand 0. They come in pairs that are each other's transpose.
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const x = d.b.m.operand(n, 0);
     pool_attributes const a = pool_attributes::of(n);
@@ -103,15 +104,16 @@ struct pool_rule {
     d.contribute(x, pool(d.b, back, {dy, positions}, a));
   }
 
-  /// A window over the parts that a processor holds.
+  /// A window over the parts that a rank holds.
   struct window_in_memory {
     window_numbers window;
-    int at;                          // of its dim, in operands and result alike
+    int at;                          // the position of its dim, in operands and result alike
     std::int64_t from_origin, from;  // of operand 0: where its part begins, and how long it is
-    std::int64_t to_origin, to;      // of the result
+    std::int64_t to_origin, to;      // of the result: likewise
     bool back;
 
-    /// The index in operand 0 that element `w` of the window relates with index `i` of the result; -1: none.
+    /// The index in operand 0 that element `w` of the window relates to index `i` of the result, or -1 if there is
+    /// none.
     std::int64_t related(std::int64_t i, std::int64_t w) const {
       std::int64_t index = 0;
       if (back) {
@@ -127,7 +129,7 @@ struct pool_rule {
   struct problem {
     pool_step step;
     int count;
-    std::int64_t elements;  // of all windows together
+    std::int64_t elements;  // the number of elements of all windows together
     window_in_memory windows[max_windows_of_one];
 
     static problem of(evaluation const& e) {
@@ -173,7 +175,7 @@ struct pool_rule {
     if (w.empty()) return;
     bool const by_position = has_positions(p.step), back = leads_back(p.step);
     do {
-      std::int64_t whole = 0, whole_position = 0;  // the offsets without what windows add
+      std::int64_t whole = 0, whole_position = 0;  // the offsets without the terms of windows
       for (int i = 0; i < y.count; ++i) {
         if (!p.is_windowed(i)) whole += w.index[i] * x.stride[i];
         if (by_position && !(back && p.is_windowed(i))) whole_position += w.index[i] * e.operands[1].stride[i];
@@ -181,7 +183,7 @@ struct pool_rule {
       wide_sum<E> sum;
       E best{};
       std::int32_t found = nowhere;
-      std::int64_t place[max_windows_of_one] = {};  // of `position` in each window
+      std::int64_t place[max_windows_of_one] = {};  // the index in each window that `position` stands for
       for (std::int64_t position = 0; position < p.elements; ++position) {
         std::int64_t from = whole, position_from = whole_position;
         bool related = true;
@@ -211,12 +213,12 @@ constexpr value_id pool(builder& b, pool_step step, std::initializer_list<value_
   return add_node<pool_rule>(b, operands, windows.packed(), {}, static_cast<std::uint8_t>(step));
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// The elements by whose number `mean_pool` divides.
+/// The elements whose number is the divisor of `mean_pool`.
 enum class mean_over : std::uint8_t {
-  window,    // all that the window spans, padding too: PyTorch's count_include_pad, which is its default
-  elements,  // those of the tensor alone
+  window,    // all elements that the window spans, padding too: PyTorch's count_include_pad, which is its default
+  elements,  // only those of the tensor
 };
 
 namespace detail {
@@ -236,7 +238,7 @@ struct window_dims<window_along<I, O, K>> {
   static constexpr bool has_fixed_size = K::dim_rule.kind == extent_rule::fixed;
 };
 
-/// The dim of a pool's result that stands for `D`.
+/// The dim of a pool's result in the place of `D`.
 template <class D, class... W>
 struct dim_after {
   using type = D;
@@ -267,7 +269,7 @@ struct pool_of_floats {
 };
 template <class W>
 concept window_of_any_pool = requires { typename window_dims<W>::input; };
-/// What is wrong with a pool over these windows.
+/// The first error that the types of a pool over these windows show, or `no_error`.
 template <class Pool, handle X, window_of_any_pool... W>
 consteval auto pool_finding() {
   if constexpr (Pool::of_floats_alone && !of_float<X>)
@@ -287,11 +289,11 @@ consteval auto pool_finding() {
                    typename window_dims<W>::input..., typename window_dims<W>::output...>{};
   else return no_error{};
 }
-/// The line of a call of a pool, unless something is wrong with it.
+/// The line of a call of a pool. It refuses the call if the types show an error.
 template <class Pool, class... A>
 using pool_line = checked_line<decltype(pool_finding<Pool, A...>())>;
 
-/// Calls `make` with the windows of a pool to add the nodes; a call that its line has refused records nothing.
+/// Calls `make` with the windows of a pool to add the nodes. A call that its line refuses records nothing.
 template <handle X, class Line, class... W>
 constexpr auto record_pool(Line const& where, auto const& make, X const& x, W const&... windows) {
   if constexpr (is_refused<Line>) {
@@ -306,7 +308,7 @@ constexpr auto record_pool(Line const& where, auto const& make, X const& x, W co
   }
 }
 
-/// The number of the tensor's own elements in each window: its dims are the windows' outputs.
+/// The number of the tensor's own elements in each window. Its dims are the outputs of the windows.
 constexpr value_id elements_in_windows(builder& b, dtype type, pool_attributes const& a) {
   shape inputs{};
   for (int k = a.first; k < a.first + a.count; ++k) inputs.add(b.m.windows[k].input);
@@ -332,7 +334,7 @@ constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W
     value_id const sum = pool(b, pool_step::sum, {x.id}, a);
     if (what == mean_over::window)
       return divide(b, sum, constant(b, static_cast<double>(pool_rule::elements(b.m, a)), X::type));
-    // A window of padding alone has a sum of 0 and, counted as one element, a mean of 0.
+    // A window of padding alone has a sum of 0 and counts as one element, so its mean is 0.
     value_id const elements = elements_in_windows(b, X::type, a);
     return divide(b, sum, elementwise(b, function::maximum, elements, constant(b, 1, X::type)));
   };
@@ -345,17 +347,18 @@ constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W
 template <class W>
 concept window_of_pool = requires { typename detail::window_dims<W>::input; };
 
-/// The greatest element of each window: of equal ones the first, and NaN is greater than any number. Padding is never
-/// taken; a window of padding alone gives 0.
+/// The greatest element of each window. Of equal ones it is the first, and NaN is greater than any number. Padding is
+/// never taken, so a window of padding alone gives 0.
 ///
 ///     auto y = max_pool(x, window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}}),
 ///                       window(cols, cols_2, 3, {.stride = 2, .padding = {1, 1}}));
 ///
-/// dims    those of `x`, each window's output in the place of its input
-/// layout  any dim may be sharded, in parts of any length; ranks exchange what windows reach beyond their parts
-/// grad    the cotangent, at the greatest elements; their positions are saved, as i32
+/// dims    those of `x`, with each window's output in the place of its input
+/// layout  any dim may be sharded, in parts of any length, because ranks exchange the elements that windows reach
+///         beyond their parts
+/// grad    the cotangent, at the greatest elements. Their positions are saved, as i32
 /// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T07 two
-///         windows share a dim; S03 a dim is not as long as its window has places
+///         windows share a dim; S03 the extent of an output differs from the number of positions of its window
 template <handle X, window_of_pool A>
 constexpr auto max_pool(X const& x, A const& a, detail::pool_line<detail::pool_of_any_number, X, A> const& where = {}) {
   return detail::record_max_pool(where, x, a);
@@ -371,9 +374,9 @@ constexpr auto max_pool(X const& x, A const& a, B const& b, C const& c,
   return detail::record_max_pool(where, x, a, b, c);
 }
 
-/// The sum of each window; padding counts as 0. Otherwise like `max_pool`.
+/// The sum of each window, in which padding counts as 0. Otherwise like `max_pool`.
 ///
-/// grad    the cotangents of all windows that reach an element
+/// grad    at each element, the sum of the cotangents of all windows that reach it
 template <handle X, window_of_pool A>
 constexpr auto sum_pool(X const& x, A const& a, detail::pool_line<detail::pool_of_any_number, X, A> const& where = {}) {
   return detail::record_sum_pool(where, x, a);

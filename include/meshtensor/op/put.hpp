@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overwrites slices or rows of a tensor: for example one position of a key-value cache.
+// Overwrites slices or rows of a tensor, for example one position of a key-value cache.
 #pragma once
 
 #include "meshtensor/op/detail/lookup.hpp"
@@ -16,7 +16,7 @@ constexpr value_id put_rows(builder& b, value_id x, value_id part, value_id inde
 
 struct put_attributes {
   dim_id dim;
-  number_id position;  // a row of the table of numbers; no_id: operand 2 is an index
+  number_id position;  // a row of the table of numbers, or no_id if operand 2 is an index
 
   static constexpr put_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<number_id>(slots[1])};
@@ -109,7 +109,8 @@ struct put_rule {
     if (position < 0 || position >= extent)
       throw error("R10", {"put at ", position, ", but the dim '", m.dim_name(dim), "' has ", extent, " positions"});
   }
-  /// The offset in the result, in elements, of the overwritten slice at a number; -1: another processor holds it.
+  /// The offset in the result, in elements, of the slice that is overwritten at a number, or -1 if another rank holds
+  /// it.
   /// errors R10 the dim has no such position
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
@@ -122,8 +123,8 @@ struct put_rule {
   }
 
  private:
-  /// Whether a row is not overwritten by a later one of equal index; `many`: the dims that only the index has, in the
-  /// order in which `part` has them.
+  /// Whether a row is not overwritten by a later one of equal index. `many` has the dims that only the index has, in
+  /// the order in which `part` has them.
   static constexpr value_id stays(builder& b, value_id index, dim_id dim, shape const& many) {
     dtype const type = dtype::i64;
     shape const by = b.m.values[index].dims;
@@ -139,7 +140,7 @@ struct put_rule {
   }
 };
 
-/// `x` with its slice at a number along `dim` overwritten by `part`; other dims that one of them lacks are broadcast.
+/// `x` with its slice at a number along `dim` overwritten by `part`. Other dims that one of them lacks are broadcast.
 constexpr value_id put(builder& b, value_id x, value_id part, dim_id dim, number_id position) {
   shape const v = b.m.values[x].dims, w = b.m.values[part].dims;
   shape const dims = united(v, w), inner = without(dims, shape{}.add(dim));
@@ -148,7 +149,7 @@ constexpr value_id put(builder& b, value_id x, value_id part, dim_id dim, number
   return add_node<put_rule>(b, {x, part}, put_attributes{dim, position}.packed());
 }
 /// `x` with its rows [index[i…], rest…] along `dim` overwritten by part[i…, rest…]. An index out of range changes
-/// nothing; of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
+/// nothing. Of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
 /// matched by name.
 constexpr value_id put_rows(builder& b, value_id x, value_id part, value_id index, dim_id dim) {
   shape const v = b.m.values[x].dims, w = b.m.values[part].dims, i = b.m.values[index].dims;
@@ -158,16 +159,16 @@ constexpr value_id put_rows(builder& b, value_id x, value_id part, value_id inde
   return add_node<put_rule>(b, {x, part, index}, put_attributes{dim, no_id}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Overwrites the slice of `x` at `position` along a dim with `part`: `s.update(keys, put(keys, now, length,
-/// s.number("position", 0)))`. If a state is updated like this and not read afterwards, it is updated in place: only
+/// s.number("position", 0)))`. If a state is updated like this and not read afterwards, it is updated in place, so only
 /// the slice is written. The same holds in a loop that slices a state and stacks its next value: `auto [y, next] =
 /// repeat(s / "layers", layers, x, keys, body)`, then `s.update(keys, next)`.
 ///
-/// dims    those of `x`, then other dims of `part`, which must lack the dim; dims that one of them lacks are broadcast
-/// layout  that of `x`; each processor writes the elements in its part
-/// grad    of `x`: the cotangent, zero in the slice; of `part`: the slice of the cotangent
+/// dims    those of `x`, then other dims of `part`, which must lack the dim. Dims that one of them lacks are broadcast
+/// layout  that of `x`. Each rank writes the elements in its part
+/// grad    of `x`: the cotangent, zero in the slice. Of `part`: the slice of the cotangent
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
 constexpr auto put(X const& x, P const& part, D along, number const& position,
@@ -183,13 +184,13 @@ constexpr auto put(X const& x, P const& part, D along, number const& position,
 
 /// Overwrites rows of `x` with those of `part` at an index tensor, the opposite of `gather`: [index[i…], rest…] of the
 /// result along a dim is part[i…, rest…], and other rows are unchanged. A dim of the index that `x` also has is matched
-/// by name: `put(keys, now, length, position)` with a `position` for each sentence of a batch. A dim that `x` lacks
-/// enumerates rows: `put(kept, fresh, row, which)`; of equal indices the last counts, in the order of the dims of
-/// `part`. An index out of range changes nothing.
+/// by name. For example, `put(keys, now, length, position)` takes a `position` for each sentence of a batch. A dim that
+/// `x` lacks enumerates rows, as in `put(kept, fresh, row, which)`. Of equal indices the last counts, in the order of
+/// the dims of `part`. An index out of range changes nothing.
 ///
-/// dims    those of `x`, then dims of `part` that the index lacks; dims that one of them lacks are broadcast
-/// layout  that of `x`; each processor writes the elements in its part; a dim that enumerates rows must not be sharded
-/// grad    of `x`: the cotangent, zero in these rows; of `part`: these rows of the cotangent, if not overwritten later
+/// dims    those of `x`, then dims of `part` that the index lacks. Dims that one of them lacks are broadcast
+/// layout  that of `x`. Each rank writes the elements in its part. A dim that enumerates rows must not be sharded
+/// grad    of `x`: the cotangent, zero in these rows. Of `part`: these rows of the cotangent, if not overwritten later
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ, the index is not an integer; T03 `part` or the index has the
 ///         dim
 template <handle X, handle P, dim_type D, handle Index>

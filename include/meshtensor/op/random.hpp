@@ -20,7 +20,7 @@ constexpr std::uint64_t identity_of(module const& m, path_id path, id ordinal) {
   return hash;
 }
 
-/// The identity of a random node with its entry's name, which tells it from those of other programs.
+/// The identity of a random node, including its entry's name, so that it differs from those of other programs.
 constexpr std::uint64_t identity_of(module const& m, node const& n) {
   region_id r = n.region;
   while (m.regions[r].parent != no_id) r = m.regions[r].parent;
@@ -47,7 +47,7 @@ struct random_rule {
 
   /// Fills a block with the numbers of a key.
   static void fill(view const& y, distribution which, random_key const& key, std::uint64_t iteration) {
-    walk<2> w;  // the block in memory; the whole tensor, row-major
+    walk<2> w;  // the block in memory, and the whole tensor in row-major order
     std::int64_t whole = 1, first = 0;
     for (int i = y.count; i-- > 0;) w.stride[1][i] = whole, first += whole * y.origin[i], whole *= y.total[i];
     for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
@@ -74,7 +74,7 @@ constexpr value_id random(builder& b, distribution kind, dtype type, shape const
   return v;
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <dtype T>
@@ -82,7 +82,7 @@ consteval auto random_type_finding() {
   if constexpr (is_float(T)) return no_error{};
   else return refusal<"T04 random numbers are floats: cast them", dtype_constant<T>>{};
 }
-/// The line of a call that makes random numbers, unless they are no floats.
+/// The line of a call that makes random numbers. It refuses the call if they are no floats.
 template <dtype T>
 using random_line = checked_line<decltype(random_type_finding<T>())>;
 }  // namespace detail
@@ -103,7 +103,7 @@ constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>,
   return {&r.b, random(r.b, distribution::uniform, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
-/// Normal floats with mean 0 and standard deviation 1: `normal(s, mt::f32, to(batch, d_model))`; otherwise like
+/// Normal floats with mean 0 and standard deviation 1: `normal(s, mt::f32, to(batch, d_model))`. Otherwise like
 /// `uniform`.
 template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
@@ -114,7 +114,7 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
   return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
-/// True with the given probability, which is a number: `bernoulli(s / "keep", 0.9, to(batch, d_model))`; otherwise like
+/// True with the given probability, which is a number: `bernoulli(s / "keep", 0.9, to(batch, d_model))`. Otherwise like
 /// `uniform`.
 template <scope S, number_like P, dim_type... D>
 constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, P const& probability, to_dims<D...> result,
@@ -142,7 +142,7 @@ constexpr auto const& first_scope(First const& first, More const&... more) {
   else return first_scope(more...);
 }
 
-/// What is missing among the arguments of random numbers, or in another order.
+/// The error of a call for random numbers in which an argument is missing, or the arguments are in another order.
 template <literal Call, class... A>
 consteval auto random_finding() {
   if constexpr (!(scope<A> || ...))
@@ -158,7 +158,7 @@ consteval auto random_finding() {
                                 Call>,
                    A...>{};
 }
-/// As `refused_call`, for random numbers.
+/// Like `refused_call`, for random numbers.
 template <literal Call, class... A>
 struct refused_random {
   template <class Reason = decltype(random_finding<Call, A...>())>
@@ -180,7 +180,7 @@ template <class A>
 concept for_random = scope<A> || is_to<A> || is_dtype<A>;
 }  // namespace detail
 
-/// Rejects a call without a scope or a dtype, with dims that are not in `to`, or in another order.
+/// Rejects a call without a scope or a dtype, with dims that are not in `to`, or with arguments in another order.
 template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
           detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
 requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&

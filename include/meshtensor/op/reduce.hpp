@@ -60,7 +60,7 @@ struct reduce_rule {
     w.bind(0, x, dims), w.bind(1, y, dims);
     std::int64_t inner = 1, outer = 1;
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
-    if (inner == 0) w.count = kept;  // of no elements: what changes no other rank's result
+    if (inner == 0) w.count = kept;  // of no elements, so the result changes no other rank's result
     function const chooses = how == reduction::max ? function::maximum : function::minimum;
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t const where = w.offset[1];
@@ -77,7 +77,7 @@ struct reduce_rule {
   }
 };
 
-/// The sum, maximum or minimum of `x` along `dims`. any is the max of bools, all their min.
+/// The sum, maximum or minimum of `x` along `dims`. `any` is the max of bools, and `all` is their min.
 constexpr value_id reduce(builder& b, reduction kind, value_id x, shape const& along) {
   value const& v = b.m.values[x];
   if (shape const absent = without(along, v.dims); absent.count != 0) {
@@ -88,7 +88,7 @@ constexpr value_id reduce(builder& b, reduction kind, value_id x, shape const& a
   return add_node<reduce_rule>(b, {x}, {}, {v.type, without(v.dims, along)}, static_cast<std::uint8_t>(kind));
 }
 
-/// The number of elements along `dims`, by which a mean divides.
+/// The number of elements along a dim, and along several dims. A mean divides by it.
 constexpr number_row extent_row(int dim) {
   return {number_row::extent, function::copy, static_cast<id>(dim), no_id, 0};
 }
@@ -106,7 +106,7 @@ constexpr value_id mean(builder& b, value_id x, shape const& along) {
   return divide(b, total, constant(b, number::of_row(&b, extent_product(b, along)), b.m.values[x].type));
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 
@@ -119,7 +119,7 @@ constexpr shape without_rule(shape const& x, shape const& along) { return withou
 
 template <class H, class D>
 concept reducible_along = dim_type<D> && has_dim<H, D>;
-/// The dims of a reduction's result; if no dim is named, all are reduced.
+/// The dims of a reduction's result. If no dim is named, all are reduced.
 template <class H, class List>
 struct reduced_dims {
   using type = result_dims_t<without_rule, typename H::dim_list, List>;
@@ -129,7 +129,7 @@ struct reduced_dims<H, dims<>> {
   using type = dims<>;
 };
 
-/// What is wrong with a call of the reduction `Call`, of which the dims are in a list.
+/// The first error of a call of the reduction `Call` along the dims of a list, or `no_error`.
 template <class Call, handle H, class... D>
 consteval auto reduction_finding(dims<D...>) {
   if constexpr (!Call::template takes<H>) return refusal<Call::other_type, H>{};
@@ -142,7 +142,7 @@ consteval auto reduction_finding(dims<D...>) {
     return refusal<joined_words<"T01 ", Call::name, ": the operand lacks a dim">, H, D...>{};
   else return no_error{};
 }
-/// The line of a call of a reduction, unless something is wrong with it.
+/// The line of a call of a reduction. It refuses the call if the types show an error.
 template <class Call, class H, class... D>
 using reduction_line = checked_line<decltype(reduction_finding<Call, H>(given_dims<D...>{}))>;
 
@@ -188,7 +188,7 @@ inline constexpr std::size_t dim_count_of = max_dims_of_one;
 template <class... D>
 inline constexpr std::size_t dim_count_of<dims<D...>> = sizeof...(D);
 
-/// Records what `make` returns for the dims of the list, or for all; of a call that was refused nothing is recorded.
+/// Records the value that `make` returns for the dims of the list, or for all dims. A refused call records nothing.
 template <class Call, handle H, class... D>
 constexpr auto record_reduce(H const& x, dims<D...> list, line const& where, auto make) {
   if constexpr (nothing_found<decltype(reduction_finding<Call, H>(list))>) {
@@ -210,11 +210,11 @@ constexpr auto reducing(value_id x) {
 
 }  // namespace detail
 
-/// The sum of `x` along one to four dims: `sum(x, heads, d_head)`; along all its dims if none is named.
+/// The sum of `x` along one to four dims: `sum(x, heads, d_head)`. If no dim is named, it is the sum along all of them.
 ///
 /// dims    those of `x` that are not named
-/// layout  a named dim sharded over an axis: the result is a partial sum over that axis until an operation needs it
-///         reduced
+/// layout  if a named dim is sharded over an axis, the result is a partial sum over that axis until an operation needs
+///         it reduced
 /// grad    the cotangent, broadcast along the named dims
 /// errors  T01 `x` lacks a dim; T04 `x` is bool
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
@@ -225,7 +225,7 @@ constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {},
                                                  detail::reducing<reduction::sum>(x.id));
 }
 
-/// The mean along dims: the sum divided by the number of elements; otherwise like `sum`.
+/// The mean along dims: the sum divided by the number of elements. Otherwise like `sum`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {},
@@ -234,8 +234,8 @@ constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {},
                                                   [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
 
-/// The maximum along dims, named as for `sum`; nan if any element is nan. The elementwise maximum of two tensors is
-/// `maximum(a, b)`.
+/// The maximum along dims, which are named as for `sum`. It is nan if any element is nan. The elementwise maximum of
+/// two tensors is `maximum(a, b)`.
 ///
 /// grad    the cotangent, divided among all elements that equal the result
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
@@ -246,7 +246,7 @@ constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {},
                                                  detail::reducing<reduction::max>(x.id));
 }
 
-/// Rejects the greater of a number and a tensor under the name of a reduction.
+/// Rejects `max` of a number and a tensor, because it is the name of a reduction.
 template <number_like A, handle H>
 constexpr auto max(A const&, H const& x,
                    detail::refused_call<"T10 max is a reduction, max(x, vocab); of two operands there "
@@ -255,7 +255,7 @@ constexpr auto max(A const&, H const& x,
   return detail::given_up(x);
 }
 
-/// The minimum along dims; otherwise like `max`.
+/// The minimum along dims. Otherwise like `max`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {},
@@ -264,7 +264,7 @@ constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {},
                                                  detail::reducing<reduction::min>(x.id));
 }
 
-/// Rejects the lesser of a number and a tensor under the name of a reduction.
+/// Rejects `min` of a number and a tensor, because it is the name of a reduction.
 template <number_like A, handle H>
 constexpr auto min(A const&, H const& x,
                    detail::refused_call<"T10 min is a reduction, min(x, vocab); of two operands there "

@@ -7,7 +7,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// Nodes recorded while it lives may be recomputed; see node::copy.
+/// Nodes that are recorded while it lives may be recomputed (see node::copy).
 class made_again {
  public:
   constexpr explicit made_again(builder& b) : b_(b), before_(b.copy) {
@@ -33,11 +33,11 @@ struct rematerialized {
 };
 }  // namespace detail
 
-/// Marks a layer in a loop for recomputation: `repeat(s / "layers", layers, x, rematerialize(block))`. Of every
-/// iteration only the layer's inputs are saved, or a smaller value that follows from them, and the rest is recomputed:
-/// about a third more arithmetic, a fraction of the memory (`--explain` has both). A loop in the layer runs again.
-/// Results are bit-equal, random numbers included. Results of attention are saved. Outside of a loop it is the layer
-/// itself.
+/// Marks a layer in a loop for recomputation: `repeat(s / "layers", layers, x, rematerialize(block))`. For every
+/// iteration, only the layer's inputs are saved, or a smaller value that follows from them. The rest is recomputed, so
+/// the step takes about a third more arithmetic and a fraction of the memory (`--explain` has both). A loop in the
+/// layer runs again. Results are bit-equal, random numbers included. Results of attention are saved. Outside of a loop
+/// it is the layer itself.
 ///
 /// source  Chen et al., arXiv:1604.06174
 template <class Layer>

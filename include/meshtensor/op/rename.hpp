@@ -61,13 +61,13 @@ constexpr value_id rename(builder& b, value_id x, dim_id from, dim_id to) {
   return add_node<rename_rule>(b, {x}, rename_attributes{from, to}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// Renames dim `from` of a tensor to `to`: `rename(x, length, memory)`, so that every element along `length` can be
-/// combined with every other one. Both dims have one extent; if one is bound at start-up, it is inferred from the
-/// other.
+/// Renames dim `from` of a tensor to `to`. For example, after `rename(x, length, memory)`, every element along `length`
+/// can be combined with every other one. Both dims have one extent. If one of them is bound at start-up, it is inferred
+/// from the other.
 ///
-/// dims    those of `x`, `to` in the place of `from`
+/// dims    those of `x`, with `to` in the place of `from`
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already
 template <handle H, dim_type From, dim_type To>
 constexpr auto rename(H const& x, From from, To to,

@@ -14,7 +14,7 @@ struct reshape_attributes {
   constexpr attributes packed() const { return {{joined}}; }
 };
 
-/// Merges or splits.
+/// Merges neighbouring dims into one, or splits one dim into several.
 struct reshape_rule {
   static constexpr bool merges(module const& m, node const& n) {
     return m.result_value(n).dims.has(reshape_attributes::of(n).joined);
@@ -34,7 +34,7 @@ struct reshape_rule {
              "T03 a reshape merges or splits neighbouring dims", 1, 1);
     i.give(i[0].type, i.dims);
   }
-  // Shards of the joined dim are shards of its major part; the others must not be sharded.
+  // Shards of the joined dim are shards of its major part, so the other parts must not be sharded.
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     shape const all = parts(m, n);
     int const major = all.at[0], joined = reshape_attributes::of(n).joined;
@@ -48,7 +48,7 @@ struct reshape_rule {
     return merges(m, n) ? same_elements{parts(m, n), one, false, "merged into"}
                         : same_elements{one, parts(m, n), false, "split into"};
   }
-  /// Row-major order is kept: two reshapes cancel if the dims agree.
+  /// Row-major order is kept, so two reshapes cancel if the dims agree.
   static constexpr value_id simplify(auto& s, node& n) {
     value_id const x = s.m.operand(n, 0);
     bool const cancels = s.made_by(x, primitive::reshape) && s.alike(s.m.operand(s.maker(x), 0), s.m.result(n));
@@ -73,7 +73,8 @@ struct reshape_rule {
   }
 };
 
-/// Merges neighbouring dims into one: the last of `parts` varies fastest.
+/// Merges dims into one, in which the last of `parts` varies fastest. They are transposed first if they are not
+/// neighbours.
 constexpr value_id merge(builder& b, value_id x, shape const& parts, dim_id joined) {
   value const v = b.m.values[x];
   int const first = v.dims.find(parts.at[0]);
@@ -91,7 +92,7 @@ constexpr value_id split(builder& b, value_id x, dim_id joined, shape const& par
   return add_node<reshape_rule>(b, {x}, reshape_attributes{joined}.packed(), {v.type, expanded(v.dims, joined, parts)});
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 constexpr shape merged_rule(shape const& x, shape const& parts, shape const& joined) {
@@ -124,11 +125,11 @@ consteval auto split_finding() {
 }
 }  // namespace detail
 
-/// Merges two or more dims into one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where
-/// `joined` is `mt::dim<"joined", heads * d_head>`.
+/// Merges two or more dims into one, in which the last of them varies fastest: `merge(x, to(heads, d_head), joined)`,
+/// where `joined` is `mt::dim<"joined", heads * d_head>`.
 ///
-/// dims    those of `x`, `joined` in the place of the first part
-/// layout  a sharded first part is a sharded `joined`; the other parts must not be sharded
+/// dims    those of `x`, with `joined` in the place of the first part
+/// layout  if the first part is sharded, `joined` is sharded in the same way. The other parts must not be sharded
 /// grad    the cotangent, split
 /// errors  T01 `x` lacks a part; T03 `x` has `joined` already
 template <handle H, dim_type... Parts, dim_type Joined>
@@ -144,10 +145,10 @@ constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined,
   }
 }
 
-/// Splits one dim into several, the last of them varying fastest: `split(x, joined, to(heads, d_head))`.
+/// Splits one dim into several, of which the last one varies fastest: `split(x, joined, to(heads, d_head))`.
 ///
-/// dims    those of `x`, the parts in the place of `joined`
-/// layout  a sharded `joined` is a sharded first part
+/// dims    those of `x`, with the parts in the place of `joined`
+/// layout  if `joined` is sharded, the first part is sharded in the same way
 /// grad    the cotangent, merged
 /// errors  T01 `x` lacks `joined`; T03 `x` has a part already
 template <handle H, dim_type Joined, dim_type... Parts>
@@ -163,7 +164,7 @@ constexpr auto split(H const& x, Joined joined, to_dims<Parts...>,
   }
 }
 
-/// Rejects a change of shape.
+/// Rejects the name that other libraries have for a change of shape.
 template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
 constexpr auto reshape(H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},

@@ -27,14 +27,14 @@ struct no_rule {
 };
 }  // namespace detail
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// The same tensor with the layout that `rules` give: `reshard(x, shard<length, model>{}, replicate<d_model>{})`. For
 /// the dims that they name, they override the implied layout. Operations that use the result reshard it again as they
-/// need, so a reshard says *where* communication happens; it never changes results.
+/// need. Therefore a reshard says *where* communication happens, and it never changes results.
 ///
 /// dims    those of `x`
-/// layout  that of the rules; communication is shown at this line
+/// layout  that of the rules. Communication is shown at this line
 /// grad    the cotangent, in its own layout
 /// errors  T01 a rule names a dim that `x` lacks; S04, S05 as for a layout
 template <handle H, class A, class B = detail::no_rule, class C = detail::no_rule>

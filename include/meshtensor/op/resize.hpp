@@ -11,23 +11,23 @@
 
 namespace meshtensor {
 
-/// Where an element of a resized dim lies in the dim that it is made from, of E elements resized to T.
+/// The position, in a dim of E elements, of element i of the dim that is made from it by resizing it to T elements.
 ///
 /// nearest  element ⌊i · E / T⌋
 /// linear   between the two elements around (i + ½) · E / T − ½: PyTorch's bilinear without align_corners
-/// corners  between those around i · (E − 1) / (T − 1), so that both ends stay: with align_corners
+/// corners  between those around i · (E − 1) / (T − 1), so that both ends stay: PyTorch's with align_corners
 enum class interpolation : std::uint8_t { nearest, linear, corners };
 
 namespace detail {
 
-/// The places of `to`'s elements along `from`, f64.
+/// The positions along `from`, as f64, of the elements of `to`.
 constexpr value_id resized_places(builder& b, dim_id from, dim_id to, interpolation how) {
   constexpr dtype type = dtype::f64;
   number const all = number::of_row(&b, b.add_number(extent_row(from)));
   number const now = number::of_row(&b, b.add_number(extent_row(to)));
   auto const ratio = [&](number const& by, number const& over) { return constant(b, by / over, type); };
   value_id const i = iota(b, to, type);
-  if (how == interpolation::nearest)  // whole numbers are divided: a product of them is exact
+  if (how == interpolation::nearest)  // divides whole numbers, because their product is exact
     return elementwise(b, function::floor, divide(b, multiply(b, i, constant(b, all, type)), constant(b, now, type)));
   if (how == interpolation::corners) return multiply(b, i, ratio(all - 1, maximum(now - 1, number(1))));
   value_id const half = constant(b, 0.5, type);
@@ -37,7 +37,7 @@ constexpr value_id resized_places(builder& b, dim_id from, dim_id to, interpolat
 
 /// `x` with `to` in the place of `from`.
 constexpr value_id resize(builder& b, value_id x, dim_id from, dim_id to, interpolation how) {
-  dim_id const along = b.dim_like(to);  // which no layout shards: so `from` and `to` may be sharded over one axis
+  dim_id const along = b.dim_like(to);  // no layout shards it, so `from` and `to` may be sharded over one axis
   shape const order = replaced(b.m.values[x].dims, from, along);
   value_id const place = resized_places(b, from, along, how);
   value_id const first = elementwise(b, function::floor, place);
@@ -60,11 +60,11 @@ consteval auto resize_finding() {
 }  // namespace detail
 
 /// Resizes a tensor along one dim: `resize(x, rows, rows_2)`, `resize(x, rows, rows_2, mt::interpolation::linear)`.
-/// Along two of them, one after the other, linear is what is called bilinear.
+/// Linear resizing along two dims, one after the other, is called bilinear.
 ///
 /// dims    those of `x`, with `to` in the place of `from`
 /// layout  along a sharded dim each rank looks up its own elements, and the results are reduced to the parts of `to`
-/// grad    the cotangent, added up where elements came from
+/// grad    the cotangent, added up at the elements that were looked up
 /// errors  T01 `x` lacks `from`; T03 it has `to` already; T04 linear takes floats
 template <handle X, dim_type From, dim_type To>
 constexpr auto resize(X const& x, From from, To to, interpolation how = interpolation::nearest,

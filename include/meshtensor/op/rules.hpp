@@ -126,7 +126,8 @@ constexpr char const* verify_node(module const& m, node const& n) {
   });
 }
 
-/// The sharding rule of a node's operation. A partial sum of bools is reduced as a max: at most one term is true.
+/// The sharding rule of a node's operation. A partial sum of bools is reduced as a max, because at most one term is
+/// true.
 constexpr sharding sharding_of(module const& m, node const& n) {
   sharding s = with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::sharding(m, n); }) return R::sharding(m, n);
@@ -136,7 +137,7 @@ constexpr sharding sharding_of(module const& m, node const& n) {
   return s;
 }
 
-/// The dims of a node that hold the same elements; both shapes are empty if the operation names none.
+/// The dims of a node that hold the same elements. Both shapes are empty if the operation names none.
 constexpr same_elements elements_of(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::elements(m, n); }) return R::elements(m, n);
@@ -144,7 +145,8 @@ constexpr same_elements elements_of(module const& m, node const& n) {
   });
 }
 
-/// Checks that the positions of a node, by the numbers of a step, are within its dims; `extent` is that of each dim.
+/// Checks that the positions of a node, by the numbers of a step, are within its dims. `extent` has the extent of each
+/// dim.
 /// errors  R10 a position is beyond its dim, or a step between positions is 0
 inline void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
   with_rule(n.kind, [&]<class R>() {
@@ -200,8 +202,9 @@ constexpr bool occurs(primitives among) {
 /// A function that computes one node.
 using node_loops = void (*)(evaluation const&);
 
-/// Computes one node in plain loops: the reference for every device. The caller handles structure (loops, branches,
-/// variables). `Among` lists what occurs, so that the compiler instantiates no loops for other primitives or dtypes.
+/// Computes one node in plain loops, which are the reference for every device. The caller handles structure (loops,
+/// branches, variables). `Among` lists the primitives and dtypes that occur, so that the compiler instantiates no loops
+/// for others.
 template <primitives Among = primitives::all()>
 void evaluate(evaluation const& e) {
   bool const done = with_rule(e.n.kind, [&]<class R>() {

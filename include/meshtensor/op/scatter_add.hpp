@@ -63,13 +63,13 @@ struct scatter_add_rule {
   }
 };
 
-/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
+/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`. An index out of range adds nothing. A dim
 /// that only `x` has is summed.
 constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id dim, shape const& like) {
   return add_node<scatter_add_rule>(b, {x, index}, lookup_attributes{dim}.packed(), {dtype::f32, like});
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <handle X, handle Index, dim_type D, dim_type... To>
@@ -84,12 +84,12 @@ consteval auto scatter_finding() {
 }
 }  // namespace detail
 
-/// Scatter-adds rows into zeros, the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`, as in
-/// `scatter_add(x, token, vocab, to(vocab, d_model))`. An index out of range adds nothing; a dim that only `x` has is
-/// summed.
+/// Scatter-adds rows into zeros, as the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. For
+/// example, `scatter_add(x, token, vocab, to(vocab, d_model))`. An index out of range adds nothing. A dim that only `x`
+/// has is summed.
 ///
 /// dims    those of `to`
-/// layout  a dim of the index sharded over an axis: the result is a partial sum
+/// layout  if a dim of the index is sharded over an axis, the result is a partial sum
 /// grad    gather of the cotangent
 /// errors  T01 `to` lacks the dim, or `x` a dim of the index or of `to`; T02 the index is not an integer
 template <handle X, handle Index, dim_type D, dim_type... To>
@@ -105,7 +105,7 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
   }
 }
 
-/// Rejects the dims of a result that do not stand in `to(...)`.
+/// Rejects a call in which the dims of the result are not in `to(...)`.
 template <handle X, class Index, dim_type D, detail::argument A = detail::no_argument,
           detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(dim_type<A> || std::same_as<A, detail::no_argument>)
@@ -115,7 +115,7 @@ constexpr auto scatter_add(X const& x, Index const&, D, A const& = {}, B const& 
                                                 D, A, B, C> const& = {}) {
   return detail::given_up(x);
 }
-/// Rejects the dims of the result before the dim that the index counts.
+/// Rejects a call with the dims of the result before the dim that the index counts.
 template <handle X, class Index, dim_type... To, dim_type D>
 constexpr auto scatter_add(X const& x, Index const&, to_dims<To...>, D,
                            detail::refused_call<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dim "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// roll, shift and reverse: move the elements along a dim. Along a sharded dim, ranks exchange only what changes hands.
+// roll, shift and reverse: move the elements along a dim. Along a sharded dim, ranks send only elements that change
+// ranks.
 #pragma once
 
 #include "meshtensor/op/detail/moved.hpp"
@@ -10,7 +11,7 @@ namespace meshtensor {
 struct shift_attributes {
   dim_id dim;
   number_id first;   // where the result begins in the operand (base/shifted.hpp)
-  number_id around;  // the value of elements that come from nowhere
+  number_id around;  // the value of elements that no element of the operand reaches
 
   static constexpr shift_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<number_id>(slots[1]), static_cast<number_id>(slots[2])};
@@ -39,7 +40,7 @@ struct shift_rule {
     shift_attributes const a = shift_attributes::of(n);
     return detail::move_along(p, n, {a.dim, a.dim, a.first, a.around, 0, static_cast<shift_kind>(n.function)});
   }
-  /// The inverse shift; what was cut off has no gradient.
+  /// The inverse shift. Elements that were cut off have no gradient.
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
     shift_attributes a = shift_attributes::of(n);
@@ -71,7 +72,7 @@ constexpr value_id shift(builder& b, value_id x, shift_kind how, shift_attribute
                               static_cast<std::uint8_t>(how));
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <handle H, dim_type D>
@@ -88,12 +89,12 @@ constexpr auto shifted(H const& x, D along, shift_kind how, number const& by, nu
 }
 }  // namespace detail
 
-/// Moves the elements of `x` along a dim by `by` positions; those that leave at one end come back at the other:
+/// Moves the elements of `x` along a dim by `by` positions. Elements that leave at one end come back at the other:
 /// `roll(x, ring, 1)`. `by` may be negative, and may be a number that changes from step to step: `roll(x, ring,
 /// s.step())`.
 ///
 /// dims    those of `x`
-/// layout  along a sharded dim only the elements that change hands are sent, whatever the extent
+/// layout  along a sharded dim of any extent, ranks send only the elements that change ranks
 /// grad    the cotangent, rolled back
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
@@ -101,11 +102,11 @@ constexpr auto roll(H const& x, D along, number const& by, line const& where = {
   return detail::shifted(x, along, shift_kind::wrap, by, 0, where);
 }
 
-/// Moves the elements of `x` along a dim by `by` positions: `shift(x, length, 1)`, where element i goes to i + 1. Those
-/// that leave are lost; `around` takes the places that are left.
+/// Moves the elements of `x` along a dim by `by` positions. For example, `shift(x, length, 1)` moves each element to
+/// the next position. Elements that leave are lost, and `around` takes the positions that become free.
 ///
 /// dims    those of `x`
-/// layout  along a sharded dim only the elements that change hands are sent, whatever the extent
+/// layout  along a sharded dim of any extent, ranks send only the elements that change ranks
 /// grad    the cotangent, shifted back, with zeros
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
@@ -116,7 +117,7 @@ constexpr auto shift(H const& x, D along, number const& by, number const& around
 /// The elements of `x` along a dim from the last to the first: `reverse(x, length)`.
 ///
 /// dims    those of `x`
-/// layout  along a sharded dim each rank sends its part to those that hold the mirrored places
+/// layout  along a sharded dim, each rank sends its part to the ranks that hold the mirrored positions
 /// grad    the cotangent, reversed
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>

@@ -58,13 +58,14 @@ constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_
   return add_node<slice_rule>(b, {x}, strided_window{from, to, first, step}.packed());
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
-/// Takes the elements `first`, `first` + `step`, … of `x` along `from`, as many as `to` has: `slice(x, length, past,
-/// 1)`, or each second one: `slice(x, length, half, 0, 2)`. The step may be negative.
+/// Takes the elements `first`, `first` + `step`, … of `x` along `from`, as many as `to` has. For example, `slice(x,
+/// length, past, 1)` begins at element 1, and `slice(x, length, half, 0, 2)` takes every second element. The step may
+/// be negative.
 ///
-/// dims    those of `x`, `to` in the place of `from`
-/// layout  if one of both dims is sharded, ranks exchange what changes hands
+/// dims    those of `x`, with `to` in the place of `from`
+/// layout  if one of the two dims is sharded, ranks send only the elements that change ranks
 /// grad    the cotangent, padded with zeros
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; S03, or R10 where numbers change from step to step: the
 ///         slice reaches beyond the extent, or the step is 0

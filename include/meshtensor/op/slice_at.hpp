@@ -12,7 +12,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// The `infer` of a slice at a tensor; operands: x, start; attributes: from, to.
+/// The `infer` of a slice at a tensor. Its operands are x and start, and its attributes are from and to.
 struct slice_at {
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &start = i.dims_of(1);
@@ -25,7 +25,7 @@ struct slice_at {
     i.give(i[0].type, united(replaced(x, a.from, a.to), start));
   }
 };
-/// The `infer` of a put of such a slice; operands: x, part, start; attributes: from, to.
+/// The `infer` of a put of such a slice. Its operands are x, part and start, and its attributes are from and to.
 struct put_at {
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &part = i.dims_of(1), &start = i.dims_of(2);
@@ -40,7 +40,7 @@ struct put_at {
     i.give(i[0].type, united(x, without(without(part, start), shape{}.add(a.to))));
   }
 };
-/// Whether `infer` finds no fault; a fault is the program's error.
+/// Whether `infer` finds no fault. A fault becomes the program's error.
 template <class Rule>
 constexpr bool fits(builder& b, std::initializer_list<value_id> operands, strided_window const& a) {
   inference i = inference_of(b.m, ids(operands.begin(), operands.size()), 0, a.packed().at, dtype::f32, {});
@@ -51,14 +51,14 @@ constexpr bool fits(builder& b, std::initializer_list<value_id> operands, stride
   return false;
 }
 
-/// Whether a slice as long as `to` fits into `from` whatever their extents are at start-up.
+/// Whether a slice as long as `to` fits into `from` for all extents that a run may set.
 constexpr bool always_fits(module const& m, dim_id from, dim_id to) {
   dim_row const &whole = m.dims[from], &part = m.dims[to];
   bool const is_shorter = part.kind == dim_row::shifted && part.first == from && part.value <= 0;
   return is_shorter || (whole.kind == dim_row::fixed && part.kind == dim_row::fixed && part.value <= whole.value);
 }
-/// 0, 1, … along a dim as long as `to`. S03 if it is longer than `from`: the slice of a dim of its own, which no
-/// layout shards, checks it.
+/// 0, 1, … along a dim as long as `to`. If it is longer than `from`, the slice reports S03. It slices a dim of its own,
+/// because no layout shards such a dim.
 constexpr value_id offsets_in_slice(builder& b, dim_id from, dim_id to, dim_id along, dtype type) {
   if (always_fits(b.m, from, to)) return iota(b, along, type);
   dim_id const all = b.dim_like(from);
@@ -68,7 +68,7 @@ constexpr value_id offsets_in_slice(builder& b, dim_id from, dim_id to, dim_id a
 /// the nearest one at which the slice ends within `from`.
 constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_id to, dim_id along) {
   dtype type = b.m.values[start].type;
-  if (type == dtype::u8) start = cast(b, start, type = dtype::i32);  // positions past 255 exist
+  if (type == dtype::u8) start = cast(b, start, type = dtype::i32);  // because positions may exceed 255
   number const all = number::of_row(&b, b.add_number(extent_row(from)));
   number const part = number::of_row(&b, b.add_number(extent_row(to)));
   value_id const last = constant(b, all - part, type), zero = constant(b, 0, type);
@@ -77,7 +77,7 @@ constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_
   return add(b, first, offsets_in_slice(b, from, to, along, type));
 }
 
-/// What is wrong with a slice as long as `To` along `From`: T05 if the compiler knows that it is longer.
+/// The first error of a slice as long as `To` along `From`, or `no_error`. T05 if the compiler knows that it is longer.
 template <class Rule, dim_type From, dim_type To, handle... H>
 consteval auto slice_finding() {
   constexpr bool known = From::dim_rule.kind == extent_rule::fixed && To::dim_rule.kind == extent_rule::fixed;
@@ -85,13 +85,14 @@ consteval auto slice_finding() {
     return refusal<"T05 the slice is longer than the dim that it is taken from", To, From>{};
   else return rule_finding<Rule, dims<From, To>, H...>();
 }
-/// The line of a call that takes or overwrites a slice, unless something is wrong with it.
+/// The line of a call that takes or overwrites a slice. It refuses the call if the types show an error.
 template <class Rule, class From, class To, class... H>
 using slice_line = checked_line<decltype(slice_finding<Rule, From, To, H...>())>;
 
 }  // namespace detail
 
-// Inside, the slice has a dim of its own, which no layout shards: so `from` and `to` may be sharded over one axis.
+// Inside, the slice has a dim of its own, which no layout shards. Therefore `from` and `to` may be sharded over one
+// axis.
 
 /// The slice of `x` at `start`, as long as `to`, along `from`. Dims that `start` and `x` both have are matched by name.
 constexpr value_id slice_at(builder& b, value_id x, dim_id from, dim_id to, value_id start) {
@@ -109,16 +110,16 @@ constexpr value_id put_at(builder& b, value_id x, value_id part, dim_id from, di
   return put_rows(b, x, rename(b, part, to, along), index, from);
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Takes a slice of `x` along `from`, as long as `to`, that starts at a tensor of integers: `slice(x, length, window,
-/// start)`. With a dim that `x` has, too, each index of it has its own start: `start` [batch]. A start out of range is
-/// moved to the nearest one within: 0, or the extent of `from` minus that of `to`.
+/// start)`. If the start and `x` share a dim, each index of it has its own start, as with `start` [batch]. A start out
+/// of range is moved to the nearest one within range: 0, or the extent of `from` minus that of `to`.
 ///
-/// dims    those of `x`, `to` in the place of `from`, then other dims of the start
-/// layout  `from` sharded over an axis: each processor takes what it has, the slice is a partial sum; the axis must not
-///         shard a dim of the start (S05)
-/// grad    of `x`: the cotangent, added at the slice; of the start: none
+/// dims    those of `x`, with `to` in the place of `from`, then other dims of the start
+/// layout  if `from` is sharded over an axis, each rank takes the elements that it has, and the slice is a partial sum.
+///         The axis must not shard a dim of the start (S05)
+/// grad    of `x`: the cotangent, added at the slice. Of the start: none
 /// errors  T01 `x` lacks `from`; T02 the start is not an integer; T03 `x` has `to` already, the start has one of them;
 ///         T05, S03 `to` is longer than `from`
 template <handle H, dim_type From, dim_type To, handle Start>
@@ -134,15 +135,15 @@ constexpr auto slice(H const& x, From from, To to, Start const& start,
 }
 
 /// Overwrites a slice of `x` that starts at a tensor of integers: `put(x, slice(x, length, window, start) * 2, length,
-/// window, start)`. With a dim that `x` has, too, each index of it has its own start; a dim that `x` lacks enumerates
-/// slices of `part`, and where they overlap, the last one counts, in the order of the dims of `part`. A start out of
-/// range is moved as by `slice`. A state is updated in place, as by the other forms of `put`.
+/// window, start)`. If the start and `x` share a dim, each index of it has its own start. A dim of the start that `x`
+/// lacks enumerates slices of `part`. Where these overlap, the last one counts, in the order of the dims of `part`. A
+/// start out of range is moved as by `slice`. A state is updated in place, as by the other forms of `put`.
 ///
-/// dims    those of `x`, then other dims of `part`, except `to`, that the start lacks; dims that one of them lacks are
+/// dims    those of `x`, then other dims of `part`, except `to`, that the start lacks. Dims that one of them lacks are
 ///         broadcast
-/// layout  that of `x`; each processor writes the elements in its part; along `to` the part is whole on each
-/// grad    of `x`: the cotangent, zero in the slice; of `part`: the slice of the cotangent, where it is not overwritten
-///         later; of the start: none
+/// layout  that of `x`. Each rank writes the elements in its part, but along `to` the part is whole on each rank
+/// grad    of `x`: the cotangent, zero in the slice. Of `part`: the slice of the cotangent, where it is not overwritten
+///         later. Of the start: none
 /// errors  T01 `x` lacks `from`, or `part` `to`; T02 the dtypes differ, the start is not an integer; T03 `x` has `to`,
 ///         `part` has `from`, the start has one of them; T05, R10 `to` is longer than `from`
 template <handle H, handle P, dim_type From, dim_type To, handle Start>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, log_softmax and logsumexp along a dim, as composites with their own gradients, without overflow; and the
-// causal mask.
+// Softmax, log_softmax and logsumexp along a dim, as composites with their own gradients and without overflow. The
+// causal mask is here, too.
 #pragma once
 
 #include <tuple>
@@ -13,18 +13,19 @@
 namespace meshtensor {
 
 namespace detail {
-/// What is wrong with a function of floats along dims, which `Lacks` says of an operand without one of them.
+/// The first error of a function of floats along dims, or `no_error`. `Lacks` is the sentence for an operand without a
+/// dim.
 template <literal Lacks, handle H, dim_type... D>
 consteval auto along_finding() {
   if constexpr (!(has_dim<H, D> && ...)) return refusal<Lacks, H, D...>{};
   else if constexpr (!of_float<H>) return refusal<"T04 this function takes tensors of floats: cast the operand", H>{};
   else return no_error{};
 }
-/// The line of a call of such a function, unless something is wrong with it.
+/// The line of a call of such a function. It refuses the call if the types show an error.
 template <literal Lacks, class H, class... D>
 using along_line = checked_line<decltype(along_finding<Lacks, H, D...>())>;
 
-/// A composite of one tensor of floats, at a line that refuses other ones: the operand then stands for the result.
+/// A composite of one tensor of floats. If its line refuses the operand, the operand stands for the result.
 template <handle H, class Line, class Body, class Gradient>
 constexpr auto composite_at(name const& label, H const& x, Line const& where, Body const& body,
                             Gradient const& gradient) {
@@ -41,7 +42,7 @@ constexpr auto composite_at(name const& label, H const& x, Line const& where, Bo
 /// the result is zeros.
 ///
 /// dims    those of `x`
-/// layout  `dim` sharded over an axis: one max and one sum, which lack `dim`, are reduced over that axis
+/// layout  if `dim` is sharded over an axis, one max and one sum are reduced over that axis. Both lack `dim`
 /// grad    y · (dy − Σ y·dy)
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
@@ -59,7 +60,7 @@ constexpr auto softmax(H const& x, D along,
 /// -inf.
 ///
 /// dims    those of `x`
-/// grad    dy − softmax(x) · Σ dy; zero if all elements are -inf
+/// grad    dy − softmax(x) · Σ dy, or zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto log_softmax(H const& x, D along,
@@ -77,10 +78,10 @@ constexpr auto log_softmax(H const& x, D along,
   else return std::get<0>(made);
 }
 
-/// log Σ exp(x) along a dim, without overflow. If all elements are -inf, the result is -inf; if one is inf, inf.
+/// log Σ exp(x) along a dim, without overflow. If all elements are -inf, the result is -inf. If one is inf, it is inf.
 ///
 /// dims    those of `x` without the dim
-/// grad    dy · softmax(x); zero if all elements are -inf
+/// grad    dy · softmax(x), or zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto logsumexp(H const& x, D along,
@@ -103,11 +104,11 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
 }
 }  // namespace detail
 
-/// The causal mask: `scores` where the position of `key` is not after that of `query`, elsewhere −1e30, which softmax
-/// turns into zero.
+/// The causal mask: `scores` where the position of `key` is not after that of `query`, and −1e30 elsewhere, which
+/// softmax turns into zero.
 ///
 /// dims    those of `scores`
-/// layout  each dim keeps its axes: positions are global
+/// layout  each dim keeps its axes, because positions are global
 /// grad    the cotangent, zero where masked
 /// errors  T01 `scores` lacks one of the dims
 template <handle H, dim_type Query, dim_type Key>

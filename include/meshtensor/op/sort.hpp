@@ -13,7 +13,7 @@ namespace meshtensor {
 struct sorted_values {
   value_id sorted, positions;
 };
-/// Both look at one tensor under another name of the dim, so that it is gathered once, and an index may have the dim.
+/// Both steps read `x` under another name of the dim, so that it is gathered once and the index may have the dim.
 constexpr sorted_values sort(builder& b, value_id x, dim_id dim, sort_order order) {
   shape const dims = b.m.values[x].dims;
   dim_id const other = b.dim_like(dim);
@@ -22,10 +22,10 @@ constexpr sorted_values sort(builder& b, value_id x, dim_id dim, sort_order orde
   return {gather(b, whole, positions, other, dims, looks_into::whole_table), positions};
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 /// Sorts the elements along a dim, and also returns the positions that they had: `auto [sorted, position] = sort(x,
-/// length)`; otherwise like `argsort`.
+/// length)`. Otherwise like `argsort`.
 ///
 /// grad    of the elements: the cotangent at their positions
 template <handle H, dim_type D>

@@ -67,7 +67,7 @@ constexpr auto as_list(T const& t) {
 }
 }  // namespace detail
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <dim_type D, handle... H>
@@ -98,9 +98,9 @@ consteval auto unstack_finding() {
 }  // namespace detail
 
 /// Stacks up to eight tensors along a new dim, whose extent is their number: `stack(std::tuple(x, y), pair)`, or
-/// `stack({x, y}, pair)` where they have the same type.
+/// `stack({x, y}, pair)` if they have the same type.
 ///
-/// dims    the new dim, then those of the tensors; dims that one of them lacks are broadcast
+/// dims    the new dim, then those of the tensors. Dims that one of them lacks are broadcast
 /// layout  the new dim is not sharded in the result
 /// grad    the slices of the cotangent
 /// errors  T02 the dtypes differ; T03 a tensor has the dim already; T05 the dim has another extent; T09 more than eight
@@ -131,7 +131,7 @@ constexpr auto stack(H const (&all)[N], D along,
     else return stack(std::tuple(all[I]...), along, where);
   }(std::make_index_sequence<N>{});
 }
-/// Rejects tensors that are not in one argument, and a place in the place of a dim.
+/// Rejects tensors that are not in one argument, and a position in the place of a dim.
 template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
           detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
 requires((handle<A> || handle<B> || detail::is_several<A>) && !(detail::is_several<A> && dim_type<B>))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stencil: a function of the elements that lie around each element. Along sharded dims, ranks exchange what it reaches.
+// stencil: a function of the elements around each element. Along sharded dims, ranks exchange the elements that it
+// reaches.
 #pragma once
 
 #include "meshtensor/op/shift.hpp"
@@ -17,7 +18,7 @@ struct neighbours {
   beyond outside;
   line const& where;
 
-  /// For each element of `x`, the one at these distances from it: `at(rows(-1), cols(2))`.
+  /// For each element of `x`, the element at these distances from it: `at(rows(-1), cols(2))`.
   template <std::same_as<dim_extent>... D>
   constexpr auto operator()(D const&... distances) const {
     recording const r(owner_of(x), where);
@@ -55,15 +56,15 @@ struct neighbours {
 
 }  // namespace detail
 
-/// What `f` computes from the elements around each element of `x`; `at(rows(-1), cols(1))` is the one a row before it
-/// and a column behind it, `at()` the element itself:
+/// The result of `f`, which computes from the elements around each element of `x`. For example, `at(rows(-1), cols(1))`
+/// is the element a row before it and a column after it, and `at()` is the element itself:
 ///
 ///     auto curvature = mt::stencil(u, [](auto at) { return at(x(-1)) - 2 * at() + at(x(1)); });
 ///
-/// With `mt::beyond::other_end` a dim is a ring: the element before the first one is the last one.
+/// With `mt::beyond::other_end` a dim is a ring, so the element before the first one is the last one.
 ///
-/// dims    those of what `f` returns
-/// layout  along a sharded dim, each distance exchanges as many elements as it is long
+/// dims    those of the result of `f`
+/// layout  along a sharded dim, ranks exchange as many elements as each distance is long
 /// grad    that of `f`, moved back
 /// errors  T01 `x` lacks a dim
 template <handle H, class F>

@@ -14,7 +14,8 @@
 namespace meshtensor {
 
 namespace detail {
-/// Positions along D of the greatest elements, in descending order, ties by position; nan is greater than any number.
+/// Positions along D of the greatest elements, in descending order. Ties are in the order of positions. A nan is
+/// greater than any number.
 template <class D, class Best>
 struct top_positions {
   static constexpr auto whole = to_dims<D>{};
@@ -49,7 +50,7 @@ struct top_positions {
     return number(x[static_cast<std::size_t>(best.back())]);
   }
   static constexpr std::size_t step = 64;  // elements skipped at once if none is among the best, the usual case
-  /// Whether one of them may be greater than `q`; a nan counts as one that may.
+  /// Whether one of the next `step` elements may be greater than `q`. A nan counts as one that may.
   template <class T, class Q>
   static bool any_beats(T const* x, Q q) {
     if constexpr (std::is_same_v<T, Q> && std::is_floating_point_v<T>) {
@@ -86,12 +87,13 @@ consteval auto top_k_finding() {
 }
 }  // namespace detail
 
-/// The greatest elements along a dim and their positions, in descending order, ties by position; nan is greater than
-/// any number: `auto [likely, word] = top_k(scores, vocab, best)`, as many as the extent of `best`.
+/// The greatest elements along a dim and their positions, as many as the extent of `best`: `auto [likely, word] =
+/// top_k(scores, vocab, best)`. They are in descending order, and ties are in the order of positions. A nan is greater
+/// than any number.
 ///
-/// dims    those of `x` without `along`, then `best`; positions are i32
-/// layout  `along` must not be sharded; if it is, it is gathered first, see the form below
-/// grad    of the elements: added at their positions; positions have none
+/// dims    those of `x` without `along`, then `best`. Positions are i32
+/// layout  `along` must not be sharded. If it is, it is gathered first (see the form below)
+/// grad    of the elements: added at their positions. Positions have none
 /// errors  T01 `x` lacks the dim; R12 `best` is longer than `along`
 template <handle X, dim_type D, dim_type Best>
 constexpr auto top_k(X const& x, D along, Best,
@@ -102,7 +104,7 @@ constexpr auto top_k(X const& x, D along, Best,
     auto const position = call<detail::top_positions<D, Best>>(x, where);
     auto const values = detail::record<gather_rule, D>(
         where,
-        [&](builder& b) {  // the positions were found in the whole of it
+        [&](builder& b) {  // the positions count along the whole dim
           return gather(b, x.id, position.id, detail::dim_of(b, along), {}, looks_into::whole_table);
         },
         x, position);
@@ -110,9 +112,9 @@ constexpr auto top_k(X const& x, D along, Best,
   }
 }
 
-/// top_k of a long sharded dim, without gathering it: `along` is split into parts of `rest` elements, and the greatest
-/// elements of each part compete. `top_k(scores, vocab, best, part, rest)`, where the layout shards `part` over the
-/// axis of `vocab`; only part × best elements are gathered.
+/// `top_k` of a long sharded dim, without gathering it. `along` is split into parts of `rest` elements, and the
+/// greatest elements of each part compete. For example, in `top_k(scores, vocab, best, part, rest)` the layout shards
+/// `part` over the axis of `vocab`, so only part × best elements are gathered.
 ///
 /// errors  S03 `part` times `rest` is not `along`; R12 `best` is longer than `rest`
 template <handle X, dim_type D, dim_type Best, dim_type Part, dim_type Rest>
@@ -125,7 +127,8 @@ constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest,
     auto const found = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
     detail::recording r(x.owner, where);
     tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_of(r.b, part), dtype::i32));
-    // From the end of `along`, whose extent is then a number of the program: where it does not fit i32, it is refused.
+    // Counts from the end of `along`. Its extent is then a number of the program, so it is refused if it does not fit
+    // i32.
     auto const before = (at - extent(part)) * extent(rest) + extent(along);
     auto const everywhere = merge(std::get<1>(found) + before, to_dims<Part, Best>{}, candidates, where);
     auto const values = merge(std::get<0>(found), to_dims<Part, Best>{}, candidates, where);

@@ -31,7 +31,7 @@ constexpr value_id transpose(builder& b, value_id x, shape const& dims) {
   return b.m.values[x].dims == dims ? x : add_node<transpose_rule>(b, {x}, {}, {dtype::f32, dims});
 }
 
-// ---- what users call ----
+// ---- public functions ----
 
 namespace detail {
 template <handle H, dim_type... D>
@@ -44,7 +44,7 @@ consteval auto transpose_finding() {
 /// Reorders the dims of a tensor: `transpose(x, to(length, batch, d_model))`.
 ///
 /// dims    those of `to`
-/// layout  each dim keeps its axes; partial reductions pass through
+/// layout  each dim keeps its axes. Partial reductions pass through
 /// grad    the cotangent
 /// errors  T03 `to` does not name exactly the dims of `x`
 template <handle H, dim_type... D>

@@ -17,13 +17,14 @@ namespace meshtensor {
 struct at_most {
   number limit;
   line where;
-  std::optional<int> recomputed_at_once;  // iterations, for the gradient; none: it saves what it needs of each
+  std::optional<int> recomputed_at_once;  // iterations, for the gradient. If empty, all their values are saved
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 
-  /// Saves the carries before every so many iterations alone; the loop backwards runs that many again before it goes
-  /// through them: `at_most(1024).recomputing(32)` saves 32 carries, and then what 32 iterations need, instead of what
-  /// 1,024 need, for about a third more arithmetic. Results are bit-equal, random numbers included; sums over
-  /// iterations, in gradients, are made in as many parts.
+  /// Saves only the carries at the start of each group of `iterations` iterations. The backward loop runs each group
+  /// again before it goes through it. For example, `at_most(1024).recomputing(32)` saves 32 carries, and then the
+  /// values that 32 iterations need, instead of those that 1,024 need. This takes about a third more arithmetic.
+  /// Results are bit-equal, random numbers included. However, sums over iterations, in gradients, are made in as many
+  /// parts as there are groups.
   ///
   /// errors  G38 the limit is no literal, or no multiple of `iterations`
   /// source  Griewank and Walther, Evaluating Derivatives, chapter 12: two levels of checkpoints
@@ -47,8 +48,8 @@ constexpr dim_id dim_of_iterations(builder& b, char const* what, number_id most)
   return b.add_dim(row);
 }
 
-/// Adds a loop that may end early around the region of `f`: with these operands for its carries, of which the first is
-/// the number of iterations that are known to run.
+/// Adds a loop that may end early around the region of `f`. The first of its carries is the number of iterations that
+/// are known to run.
 constexpr node_id add_counted_loop(builder& b, dim_id dim, id_list<> carries, frame const& f) {
   int const count = carries.count;
   carries.add_all(f.stacked), carries.add_all(f.invariants);
@@ -60,7 +61,7 @@ constexpr node_id add_counted_loop(builder& b, dim_id dim, id_list<> carries, fr
   return n;
 }
 
-/// What is wrong with a loop of these carries, as far as the types tell.
+/// The first error that the types of a loop of these carries show, or `no_error`.
 template <class S, class Condition, class Body, class... H>
 consteval auto while_finding() {
   if constexpr (!(handle<H> && ...))
@@ -90,14 +91,14 @@ consteval auto while_finding() {
     }
   }
 }
-/// Whether such a loop is recorded: nothing was refused, in the condition either.
+/// Whether such a loop is recorded, because neither it nor a comparison in its condition was refused.
 template <class S, class Condition, class Body, class... H>
 consteval bool is_recorded() {
   if constexpr (nothing_found<decltype(while_finding<S, Condition, Body, H...>())>)
     return handle<std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, H const&...>>>;
   else return false;
 }
-/// What stands for the carries of a refused loop: handles, which may have been in a tuple.
+/// Handles in the place of one carry of a refused loop, which may be a handle, a tuple of handles, or neither.
 template <class H>
 constexpr auto carries_in_place_of(builder& b, H const& given) {
   if constexpr (handle<H>) return std::tuple{given};
@@ -130,9 +131,9 @@ constexpr H next_carry(builder& b, H const& carry, G const& given) {
   return H(&b, aligned(b, b.use(given.id), b.m.values[carry.id].dims));
 }
 
-/// Records a loop of at most so many iterations, whose body takes these carries: `first` is 1 if it runs at all, and
-/// `more`, of the next carries, if it goes on. Returns the number of iterations that were known to run, which is one
-/// more than the most if it would have gone on, and the last carries.
+/// Records a loop of at most `most` iterations, whose body takes these carries. `first` is 1 if it runs at all, and
+/// `more` of the next carries is 1 if it goes on. Returns the number of iterations that were known to run, and the last
+/// carries. If the loop would have gone on, this number is one more than `most`.
 template <class S, class More, class Body, class... H>
 constexpr auto record_while(S const& s, builder& b, number const& most, value_id first, More const& more,
                             Body const& body, H const&... start) {
@@ -149,7 +150,7 @@ constexpr auto record_while(S const& s, builder& b, number const& most, value_id
   value_id const goes_on = std::apply(more, next);
   id_list<> results{}, carries{};
   results.add(add(b, known, goes_on)), results.add_all(ids_of(next));
-  updated_states const states(b);  // behind every use: it turns the arguments of states into carries
+  updated_states const states(b);  // after every use, because it turns the arguments of states into carries
   results.add_all(states.next);
   frame const f = b.end_frame(results);
   b.site = site;
@@ -166,7 +167,7 @@ constexpr tensor<dtype::i64> trips_of(builder& b, tensor<dtype::i64> const& know
   return {&b, elementwise(b, function::minimum, known.id, constant(b, most, dtype::i64))};
 }
 
-/// The limit of a loop of loops of so many iterations each.
+/// The limit of the outer loop, if inner loops of `recomputed_at_once` iterations each run in it.
 constexpr number limit_of_loops(builder& b, at_most const& most) {
   bool const is_literal = most.limit.count == 1 && most.limit.items[0].kind == number::item::literal;
   double const limit = is_literal ? most.limit.items[0].value.real : 0;
@@ -179,8 +180,8 @@ constexpr number limit_of_loops(builder& b, at_most const& most) {
   return 1;
 }
 
-/// Records a loop of loops, of which the iteration backwards runs the inner one again. The outer one carries whether
-/// the inner one would have gone on, so that the condition is computed as often as in one loop.
+/// Records a loop of loops. In the gradient, each iteration of the outer loop runs the inner one again. The outer one
+/// carries whether the inner one would have gone on, so that the condition is computed as often as in one loop.
 template <class S, class More, class Body, class... H>
 constexpr auto record_recomputed_while(S const& s, builder& b, at_most const& most, value_id first, More const& more,
                                        Body const& body, H const&... start) {
@@ -218,13 +219,14 @@ constexpr auto record_while_loop(S const& s, builder& b, at_most const& most, Co
 
 }  // namespace detail
 
-/// Runs `body` while `condition` holds, at most so many times:
-/// `auto [count, last] = while_loop(s / "grow", at_most(40), condition, body, x)`. Both functions take the scope, then
-/// each carry; the condition is a bool without dims. Returns the number of iterations, as i64, and the last carries.
-/// The condition is called more than once while the program is traced, so it watches no tensor.
+/// Runs `body` while `condition` holds, at most so many times: `auto [count, last] = while_loop(s / "grow",
+/// at_most(40), condition, body, x)`. Both functions take the scope, then each carry. The condition is a bool without
+/// dims. Returns the number of iterations, as i64, and the last carries. The condition is called more than once while
+/// the program is traced, so it watches no tensor.
 ///
-/// layout  as of `repeat`; all processors run as many iterations, for the condition is whole on each
-/// grad    a loop backwards over as many iterations; what it needs is saved in memory for all that `at_most` allows
+/// layout  as of `repeat`. All ranks run as many iterations, because each rank has the whole condition
+/// grad    a backward loop over as many iterations. Its values are saved in memory for all iterations that `at_most`
+///         allows
 /// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S10 the
 ///         limit is less than 1, or not known when the executable is made
 template <scope S, class Condition, class Body, class... H>
@@ -239,7 +241,7 @@ constexpr auto while_loop(S const& s,
   }
 }
 
-/// Refuses a loop without a limit.
+/// Rejects a loop without a limit.
 template <scope S, detail::argument Condition, detail::argument Body = detail::no_argument,
           class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
           class D = detail::no_argument>

@@ -7,8 +7,8 @@
 
 namespace meshtensor {
 
-/// The elements by which a dim is padded before and behind it, when a window moves along it: `mt::padding{1, 1}`; or
-/// one of the rules below. A negative number leaves elements out.
+/// The numbers of elements by which a dim is padded before and after it when a window moves along it. They are given as
+/// `mt::padding{1, 1}`, or by one of the rules below. A negative number leaves elements out.
 struct padding {
   enum kind_t : std::uint8_t { given, same, centred, circular } kind = given;
   std::int64_t low = 0, high = 0;
@@ -18,16 +18,17 @@ struct padding {
   constexpr explicit padding(kind_t k) : kind(k) {}
 };
 
-/// None: the window stays within the dim, and its places are fewer than the dim's elements.
+/// No padding. The window stays within the dim. Therefore a window of several elements has fewer positions than the
+/// dim.
 inline constexpr padding no_padding{};
-/// As many as give ⌈extent / stride⌉ places; where their number is odd, the last one stands behind. TensorFlow's SAME
-/// and, for stride 1, PyTorch's "same".
+/// As many elements as give ⌈extent / stride⌉ positions. If their number is odd, the last one is after the dim. This is
+/// TensorFlow's SAME and, for stride 1, PyTorch's "same".
 inline constexpr padding same_padding{padding::same};
-/// Half of what the kernel spans, dilation · (size - 1) / 2 rounded down, on both sides: PyTorch's `padding=1` of a
-/// kernel of 3. With an odd kernel there are ⌈extent / stride⌉ places.
+/// Half of the kernel's span, dilation · (size - 1) / 2 rounded down, on both sides. For a kernel of 3 it is PyTorch's
+/// `padding=1`. With an odd kernel there are ⌈extent / stride⌉ positions.
 inline constexpr padding centred_padding{padding::centred};
-/// As many as centred_padding, of the elements at the other end of the dim: PyTorch's padding_mode="circular". For
-/// convolutions, but not transposed ones, whose kernels have a fixed extent.
+/// As many elements as centred_padding, but those at the other end of the dim: PyTorch's padding_mode="circular". It is
+/// for convolutions whose kernels have a fixed extent, but not for transposed ones.
 inline constexpr padding circular_padding{padding::circular};
 
 /// How a window moves: in steps of `stride`, with its elements `dilation` apart, over a dim padded by `padding`.
@@ -36,7 +37,7 @@ struct window_options {
   meshtensor::padding padding = no_padding;
 };
 
-/// A window of `Kernel`'s extent that moves along `Input` and has a place for each element of `Output`.
+/// A window of `Kernel`'s extent that moves along `Input` and has a position for each element of `Output`.
 template <dim_type Input, dim_type Output, dim_type Kernel>
 struct window_along {
   window_options how;
@@ -44,22 +45,24 @@ struct window_along {
 
 /// A window that moves along a dim: `window(rows, rows_2, kernel, {.stride = 2, .padding = mt::same_padding})`. Element
 /// i of `input`, o of `output` and w of `kernel` meet where i = stride · o + dilation · w - low, with `low` the padding
-/// before the dim. `input` and `output` may be one dim, if the window has as many places as the dim has elements.
+/// before the dim. `input` and `output` may be one dim, if the window has as many positions as the dim has elements.
 ///
-/// errors  S03 `output` has another extent than the window has places; T06 the stride or the dilation is less than 1
+/// errors  S03 the extent of `output` differs from the number of positions; T06 the stride or the dilation is less than
+///         1
 template <dim_type Input, dim_type Output, dim_type Kernel>
 constexpr window_along<Input, Output, Kernel> window(Input, Output, Kernel, window_options how = {}) {
   return {how};
 }
 
-/// A window of `size` elements, which no kernel has: those of pools.
+/// A window of `size` elements for pools, which have no kernel.
 template <dim_type Input, dim_type Output>
 struct window_of_size {
   std::int64_t size;
   window_options how;
 };
 
-/// A window for pools: `window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}})`; otherwise like that of a kernel.
+/// A window for pools: `window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}})`. Otherwise like a window with a
+/// kernel.
 ///
 /// errors  S03, T06 as for a window with a kernel; T06 its size is less than 1
 template <dim_type Input, dim_type Output>
@@ -99,7 +102,7 @@ constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
   dim_id const kernel = b.dim(K::dim_name, K::dim_rule);
   return row_of<I, O>(b, w.how, kernel, extent(K{}));
 }
-/// The dim of a window without a kernel is the library's own, one for each size.
+/// A window without a kernel has a dim of the library's own, one for each size.
 template <dim_type I, dim_type O>
 constexpr window_row row_of(builder& b, window_of_size<I, O> const& w) {
   constexpr std::int64_t most = 0xffff;

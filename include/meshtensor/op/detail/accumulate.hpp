@@ -7,7 +7,7 @@
 
 namespace meshtensor {
 
-/// Adds elements [first, last) of a dense block to those of another, each sum in the accumulator's type.
+/// Adds elements [first, last) of a dense block to those of another. Each sum is computed in the type arithmetic_t.
 inline void accumulate(view const& total, view const& term, std::int64_t first, std::int64_t last) {
   with_element(total.type, [&]<class E>() {
     E* const to = total.as<E>();

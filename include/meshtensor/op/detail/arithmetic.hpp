@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// Whether a function takes operands of a dtype; else the sentence that says why not.
+/// Returns null if a function takes operands of a dtype, or else the sentence that says why not.
 constexpr char const* refusal_of(function f, dtype type) {
   if (is_logical(f) && type != dtype::boolean) return "T04 and, or and not take bool tensors: compare first";
   if (!is_float(type) && takes_only_floats(f)) return "T04 this function takes tensors of floats: cast the operand";
@@ -15,7 +15,8 @@ constexpr char const* refusal_of(function f, dtype type) {
   return type != dtype::boolean || takes_bools ? nullptr : "T04 arithmetic on bool: cast the operand";
 }
 
-/// What elementwise nodes are, and the dtype and dims of their results. Their other rules: op/elementwise.hpp.
+/// The declaration of elementwise nodes, and the dtype and dims of their results. Their other rules:
+/// op/elementwise.hpp.
 struct elementwise_inference {
   static constexpr primitive kind = primitive::elementwise;
   static constexpr declaration declares{.operands = {1, 3},
@@ -57,8 +58,8 @@ constexpr value_id select(builder& b, choice c) { return select(b, c.condition, 
 constexpr value_id cast(builder& b, value_id x, dtype type) {
   return b.m.values[x].type == type ? x : elementwise(b, function::cast, ids(&x, 1), type);
 }
-/// Two operands, evaluated in this order by every compiler: `multiply(b, {first(), second()})`. Rules run at compile
-/// time and at start-up, and must make the same nodes in the same order.
+/// Two operands, evaluated in this order by every compiler: `multiply(b, {first(), second()})`. Rules run both at
+/// compile time and at start-up. Therefore they must make the same nodes in the same order.
 struct in_order {
   value_id first, second;
 };

@@ -38,7 +38,7 @@ namespace detail {
 struct call_walk {
   static constexpr std::int64_t block = 4096;  // elements of a span, for a function without dims of its own
   shape outer;
-  std::int64_t points;  // of the outer dims
+  std::int64_t points;  // the number of points of the outer dims
 
   explicit call_walk(evaluation const& e) : outer{}, points(1) {
     call_row const& c = e.m.calls[call_of(e.n)];
@@ -58,7 +58,7 @@ struct call_walk {
   }
 };
 
-/// One operand's elements as a span: in place if they are contiguous, else a copy.
+/// One operand's elements as a span. It is in place if they are contiguous, and otherwise a copy.
 template <class E>
 class call_operand {
  public:
@@ -111,7 +111,7 @@ class call_operand {
   buffer copy_;
 };
 
-/// Whether a function has dims of its own: then each call of it gets one point of the other dims.
+/// Whether a function has dims of its own. If so, each call of it gets one point of the other dims.
 inline bool has_own_dims(call_row const& c) { return c.whole.count != 0 || c.gives.count != 0; }
 
 inline std::int64_t parts_of_call(evaluation const& e) {
@@ -126,10 +126,11 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
   view const& y = e.results[0];
   call_walk const walk(e);
   call_extents const extent(e);
-  // Moved out of the thread's storage while in use: a function that waits may begin another part on this thread.
+  // Moved out of the thread's storage while in use, because a function that waits may begin another part on this
+  // thread.
   thread_local std::tuple<call_operand<element_t<T>>...> kept;
   auto operands = std::move(kept);
-  std::int64_t size = 1;  // of one result
+  std::int64_t size = 1;  // the number of elements of one result
   for (int i = 0; i < y.count; ++i)
     if (c.gives.has(y.dim[i])) size *= y.extent[i];
   for (std::int64_t part = first; part < last; ++part) {

@@ -23,7 +23,7 @@ struct composed {
   composed(composed const&) = delete;
 };
 
-/// A number as a tensor without dims: made once and used by many operations.
+/// A number as a tensor without dims, which is made once so that many operations can use it.
 template <dtype T>
 constexpr tensor<T> as_tensor(builder& b, number const& n) {
   return {&b, constant(b, n, T)};
@@ -42,7 +42,7 @@ namespace meshtensor {
 
 /// `x` summed over the dims that `like` lacks, in the order of `like`: the cotangent of an operand that was broadcast.
 ///
-/// dims    those of `like`; `x` must have them all
+/// dims    those of `like`. `x` must have them all
 /// errors  T01 `x` lacks a dim of `like`
 template <handle X, handle Like>
 constexpr auto sum_like(X const& x, Like const& like, line const& where = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the elements of one view into another by plain loops: dims meet by position or by name.
+// Copies the elements of one view into another by plain loops. Dims are matched by position or by name.
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"
@@ -7,7 +7,7 @@
 
 namespace meshtensor::detail {
 
-/// Copies `x` into `y` where dim i of `y` is dim `from[i]` of `x`; a dim that `x` lacks (-1) is broadcast.
+/// Copies `x` into `y`, where dim i of `y` is dim `from[i]` of `x`. If it is -1, `x` lacks the dim and is broadcast.
 inline void copy_elements(view const& x, std::int64_t x_first, view const& y, std::int64_t y_first, int const* from,
                           std::int64_t const* extent) {
   walk<2> w;
@@ -22,7 +22,7 @@ inline void copy_elements(view const& x, std::int64_t x_first, view const& y, st
     while (w.next());
   });
 }
-/// Copies by dim names; `from`, a dim of `x`, is called `to` in `y`.
+/// Copies by dim names. The dim `from` of `x` is called `to` in `y`.
 inline void copy_by_name(view const& x, std::int64_t x_first, view const& y, std::int64_t y_first, dim_id from,
                          dim_id to, std::int64_t const* extent) {
   int places[max_dims_of_one];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an exchange of rows on a mesh: where rows lie, and which ranks send rows to each other.
+// The steps of an exchange of rows on a mesh: on which ranks rows are, and which ranks send rows to each other.
 #pragma once
 
 #include "meshtensor/op/detail/exchange_rows_rule.hpp"
@@ -11,13 +11,13 @@ struct exchange_on_mesh {
   static constexpr row_holders holders_of(auto& p, node const& n) {
     return row_holders::unpacked(p.m.dims[exchange_rows_attributes::of(n).holders].value);
   }
-  /// The placement of [holders, …] of one rank's part: rows or counts.
+  /// The placement of a tensor [holders, …], in which each rank has its own rows or counts.
   static constexpr placement on_holders(row_holders const& of) {
     placement at{};
     return of.shard(at, 0);
   }
-  /// Rows lie over the axes that shard the index. They are exchanged along the major axes of the groups, as far as
-  /// these are among them.
+  /// The axes that shard the index shard the rows, too. Rows are exchanged along the major axes of the groups, as far
+  /// as these axes shard the index.
   static constexpr void count(auto& p, node const& n) {
     auto const a = exchange_rows_attributes::of(n);
     placement const at = p.implied_of(n, 0);
@@ -33,7 +33,7 @@ struct exchange_on_mesh {
     value_id const index = p.placed_operand(n, 0, at);
     p.gives(n, p.placed(exchange_rows_rule::add_step(p.b, row_step::count, {index}, a), on_holders(of)));
   }
-  /// The counts of all ranks that exchange rows with each other: one all_gather for all steps of an exchange.
+  /// The counts of all ranks that exchange rows with each other. One all_gather serves all steps of an exchange.
   static constexpr value_id table_of(auto& p, node const& n, row_holders const& of) {
     placement all = on_holders(of);
     for (int axis = 0; axis < max_axes; ++axis)
@@ -49,7 +49,7 @@ struct exchange_on_mesh {
     p.gives(n, p.placed(exchange_rows_rule::add_step(p.b, row_step::number, {counts}, exchange_rows_attributes::of(n)),
                         on_holders(of)));
   }
-  /// The operand, and over each axis where it may stay a partial sum, as one.
+  /// The operand, placed for the exchange. It stays a partial sum over each axis over which it may be one.
   static constexpr value_id operand_on_mesh(auto& p, node const& n) {
     placement at = p.implied_of(n, 0);
     placement const index_at = p.implied_of(n, 1);
@@ -76,7 +76,8 @@ struct exchange_on_mesh {
                             move_rows_attributes{of.exchange_mask(), from, to, a.counted, a.holders, back}.packed()),
                     v.layout);
   }
-  /// The dims of a row, by the placements that they have in `from`, behind `count` other ones in `dims`.
+  /// Gives the dims of a row in `dims` the placements that they have in `from`. `others` are the dims of `from` that
+  /// are not of a row.
   static constexpr placement with_rest(placement at, shape const& dims, value const& from, shape const& others) {
     for (int axis = 0; axis < max_axes; ++axis) {
       if (from.layout.is_partial(axis)) at.set_part(axis, from.layout.part(axis));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an exchange of rows as one primitive: what they need, give and compute, and where their operands lie.
+// The steps of an exchange of rows as one primitive: their operands and results, the computation and the placements.
 #pragma once
 
 #include "meshtensor/op/cumulative_sum.hpp"
@@ -9,16 +9,16 @@ namespace meshtensor {
 
 /// The steps of an exchange, as functions of one primitive.
 enum class row_step : std::uint8_t {
-  count,   // of the index: [holders, groups/again], how many rows each group gets
-  number,  // of the counts: [holders, rows], the group of each row; -1 behind the last one
-  send,    // of a tensor, the index and the counts: [holders, rows, …]; zeros behind the last one
-  back,    // of such rows, the index and the counts: [dims of the index, …]; zeros where the index names no group
+  count,   // from the index: [holders, groups/again], the number of rows that each group gets
+  number,  // from the counts: [holders, rows], the group of each row, and -1 after the last one
+  send,    // from a tensor, the index and the counts: [holders, rows, …], with zeros after the last one
+  back,    // from such rows, the index and the counts: [dims of the index, …], zeros where the index names no group
 };
 
 struct exchange_rows_attributes {
   dim_id groups, holders, rows;
   dim_id counted;             // stands for `groups` in the counts
-  number_id at_most = no_id;  // the most rows of a group, a row of the table of numbers; no_id: all
+  number_id at_most = no_id;  // the most rows of a group, a row of the table of numbers, or no_id for all
 
   static constexpr exchange_rows_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<dim_id>(slots[2]),
@@ -28,8 +28,8 @@ struct exchange_rows_attributes {
   constexpr attributes packed() const { return {{groups, holders, rows, counted, at_most}}; }
 };
 
-/// On whole tensors there is one holder, and rows are sorted by group. On a mesh each rank sorts its own rows; where
-/// axes shard the index and the groups, runs of rows then move to the holders of their groups. Rows of a group stand in
+/// On whole tensors there is one holder, and rows are sorted by group. On a mesh each rank sorts its own rows. If axes
+/// shard both the index and the groups, runs of rows then move to the holders of their groups. Rows of a group stand in
 /// the order of the ranks that they come from, and in their own order.
 struct exchange_rows_rule {
   static constexpr primitive kind = primitive::exchange_rows;
@@ -84,7 +84,7 @@ struct exchange_rows_rule {
                : meshtensor::sharding{};
   }
   static constexpr bool partition(auto& p, node const& n);
-  /// What is wrong with the placements of a node over one axis; null: nothing.
+  /// The error in the placements of a node over one axis, or null if there is none.
   static constexpr char const* check_axis(module const& m, node const& n, int a) {
     auto const dims = exchange_rows_attributes::of(n);
     auto const of = row_holders::unpacked(m.dims[dims.holders].value);
@@ -153,7 +153,7 @@ struct exchange_rows_rule {
           ++n[g];
     });
   }
-  /// `counts` of the groups that this rank holds, from all ranks that send to it.
+  /// `counts` has those of the groups that this rank holds, from all ranks that send to it.
   static void number_rows(view const& counts, view const& rows, int along_groups, int along_ranks) {
     auto* const to = rows.as<std::int64_t>();
     std::int64_t at = 0;

@@ -13,7 +13,7 @@ inline constexpr bool is_tuple = false;
 template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
-/// Whether two operands have the same dims, in any order, as far as their types tell.
+/// Whether two operands have the same dims, in any order. If a type does not show its dims, they count as the same.
 template <class A, class B>
 inline constexpr bool may_have_same_dims = true;
 template <dtype T, class... D, dtype U, class... E>
@@ -45,7 +45,8 @@ constexpr id_list<> ids_of(std::tuple<H...> const& t) {
   return r;
 }
 
-/// `v` with the dims of `like`, in its order. T03 if its dims differ; `what` and `wanted` name both in the sentence.
+/// `v` with the dims of `like`, in its order. Reports T03 if its dims differ. `what` and `wanted` name both in the
+/// sentence.
 constexpr value_id aligned(builder& b, value_id v, shape const& like, char const* what = "the next carry of a loop",
                            char const* wanted = "the carry") {
   shape const dims = b.m.values[v].dims;

@@ -7,8 +7,8 @@
 namespace meshtensor {
 
 /// The initial value of a variable: `argument` in every element, normal numbers times it, or uniform numbers from
-/// -argument to argument. Random numbers follow from the key and the global index, so the order in which variables are
-/// filled, and the processor that fills a part, do not matter.
+/// -argument to argument. Random numbers follow from the key and the global index. Therefore the order in which
+/// variables are filled, and the rank that fills a part, do not matter.
 struct initial_value {
   initializer_kind kind;
   number_value argument;
@@ -20,7 +20,7 @@ struct initial_value {
   constexpr bool is_zero() const { return !is_random() && argument == 0; }
 };
 
-/// Fills one processor's part of a variable.
+/// Fills one rank's part of a variable.
 inline void fill(view const& where, initial_value const& first) {
   if (first.is_random())
     random_rule::fill(where, first.kind == initializer_kind::normal ? distribution::normal : distribution::uniform,

@@ -7,12 +7,13 @@
 
 namespace meshtensor {
 
-/// Where a gather along a sharded dim looks. The rows that a rank has give a partial sum; a table that its users have
-/// whole anyway, or of which all rows are wanted, is gathered instead.
+/// The rows into which a gather along a sharded dim looks. If each rank looks into its own rows, the result is a
+/// partial sum. The whole table is gathered instead if its users have it whole anyway, or if they want all its rows.
 enum class looks_into : std::uint8_t { own_rows, whole_table };
 
 namespace detail {
-/// Calls f(table offset, index dims' offset) for every row in range; `rows` has all dims of the lookup but `dim`.
+/// Calls f(whether the index is in range, offset in the table, offset in the rows) for every row. `rows` has all dims
+/// of the lookup but `dim`.
 template <class F>
 void each_row(view const& table, view const& index, view const& rows, int dim, F f) {
   int const along = table.find(dim);
@@ -31,16 +32,16 @@ void each_row(view const& table, view const& index, view const& rows, int dim, F
 }
 }  // namespace detail
 
-/// Of gather and scatter_add.
+/// The attributes of gather and scatter_add.
 struct lookup_attributes {
-  dim_id dim;  // of the table, along which the index gives positions
+  dim_id dim;  // the dim of the table along which the index gives positions
 
   static constexpr lookup_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
   static constexpr lookup_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim}}; }
 };
 
-/// The gradients of gather and scatter_add are each other.
+/// The gradients of gather and scatter_add use each other.
 constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order = {},
                           looks_into where = looks_into::own_rows);
 constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id dim, shape const& like);

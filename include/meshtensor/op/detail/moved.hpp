@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partition of operations that shift elements along a dim: one exchange, if the dim is sharded before or after it.
+// Partitions operations that shift elements along a dim: one move between ranks, if the dim is sharded before or after
+// it.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,7 @@
 
 namespace meshtensor {
 
-/// A position along a dim, or a number of positions: rounded down. errors R10 it is nan, or beyond what it can be
+/// A position along a dim, or a number of positions, rounded down. errors R10 it is nan, or not from -2^53 to 2^53
 inline std::int64_t whole_number(number_value const& position) {
   constexpr double most = 0x1p53;
   if (position.rest == 0 && position.real >= -most && position.real <= most)
@@ -22,7 +23,8 @@ inline std::int64_t whole_number(number_value const& position) {
   return 0;
 }
 
-/// The positions that a slice or a pad with a step takes; a row for no step: 1. errors R10 the step is 0, or see above
+/// The positions that a slice or a pad with a step takes. A `step` of no_id means 1. errors R10 the step is 0, or as
+/// above
 inline positions positions_of(number_value const* numbers, number_id first, number_id step) {
   positions const at{whole_number(numbers[first]), step == no_id ? 1 : whole_number(numbers[step])};
   if (at.step == 0) throw error("R10", {"the step of a slice or a pad is 0: give another whole number"});
@@ -56,8 +58,9 @@ inline std::int64_t start_of_window(evaluation const& e) {
   return window_positions(e).first * x.stride[x.find(strided_window::of(e.n).from)];
 }
 
-/// The mesh axes along which processors exchange something when a value in placement `x` becomes one in placement `y`:
-/// those that shard the dim at `along`, or another dim in another way, or that cut what such an axis cuts.
+/// The mesh axes along which ranks exchange elements when a value in placement `x` becomes one in placement `y`. These
+/// are the axes that shard the dim at `along`, and those that shard different dims in `x` and `y`. An axis that shards
+/// the same dim in both counts, too, if `x` and `y` divide that dim by different axes before it.
 constexpr unsigned axes_between(placement const& x, placement const& y, int along) {
   unsigned mask = 0;
   for (int a = 0; a < max_axes; ++a) {
@@ -69,12 +72,13 @@ constexpr unsigned axes_between(placement const& x, placement const& y, int alon
   return mask;
 }
 
-/// The position of the dim along which a move changes what processors hold, whatever the placements; -1: none.
+/// The position of the dim along which a move changes the elements of ranks even if their placement stays the same, or
+/// -1 if there is none.
 constexpr int changed_dim(shape const& dims, move_attributes const& a) {
   return a.first == no_id && a.from == a.to ? -1 : dims.find(a.from);
 }
 
-/// Adds the node that brings `x` to placement `to`, shifted as `a` says; without a number it only changes hands.
+/// Adds the node that brings `x` to placement `to`, shifted as `a` says. Without a number, only the placement changes.
 constexpr value_id add_move(builder& b, value_id x, move_attributes a, placement const& to) {
   value const v = b.m.values[x];
   a.axes = axes_between(v.layout, to, changed_dim(v.dims, a));
@@ -86,7 +90,7 @@ constexpr value_id add_move(builder& b, value_id x, move_attributes a, placement
 
 namespace detail {
 
-/// The row of minus a position. A fraction is dropped first, so that there and back is nowhere.
+/// The row of minus a position. A fraction is dropped first, so that a shift there and back changes nothing.
 constexpr number_id negative(builder& b, number_id position) {
   number_row const row = b.m.numbers[position];
   if (row.kind == number_row::literal && row.value.is_integer())
@@ -96,7 +100,7 @@ constexpr number_id negative(builder& b, number_id position) {
   return b.add_number({number_row::expression, function::negate, position, no_id, 0});
 }
 
-/// Partitions a node that shifts its operand: true, if the dim is sharded in the operand or in the result.
+/// Partitions a node that shifts its operand. Returns true if the dim is sharded in the operand or in the result.
 constexpr bool move_along(auto& p, node const& n, move_attributes const& a) {
   placement const x = p.implied_of(n, 0), y = p.implied_result(n);
   int const place = p.from.operand_value(n, 0).dims.find(a.from);

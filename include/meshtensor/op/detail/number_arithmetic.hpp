@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of numbers, and numbers as elements of a tensor: exact where all are integers.
+// Functions of numbers, and numbers as elements of a tensor. Both are exact if all numbers are integers.
 #pragma once
 
 #include "meshtensor/base/number_value.hpp"
@@ -8,7 +8,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// a to the power of b; nothing where it does not fit 128 bits.
+/// Computes a to the power of b. Returns false if it does not fit 128 bits.
 constexpr bool raise_exactly(number_value::wide a, number_value::wide b, number_value::wide& result) {
   for (result = 1; b != 0; b >>= 1) {
     if ((b & 1) != 0 && __builtin_mul_overflow(result, a, &result)) return false;
@@ -55,7 +55,7 @@ constexpr number_value apply_to_numbers(function f, number_value const& a, numbe
   }
 }
 
-/// A number as an element of type E; for integers the nearest one below.
+/// A number as an element of type E. For integers it is the nearest one below.
 template <class E>
 constexpr E element_of(number_value const& n) {
   if constexpr (std::is_integral_v<E> && !std::is_same_v<E, bool>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns handles into nodes: the first and the last lines of every operation that users call.
+// Turns handles into nodes: every operation that users call begins and ends with this code.
 #pragma once
 
 #include "meshtensor/graph/element_number.hpp"
@@ -29,7 +29,7 @@ constexpr builder* owner_of(H const&... operands) {
   return owner;
 }
 
-/// The common dtype of the handles among the operands; T02 if they differ.
+/// The dtype of the last handle among the operands, or f32 if there is none. Callers report T02 if the dtypes differ.
 template <class... H>
 constexpr dtype common_type() {
   dtype type = dtype::f32;
@@ -77,15 +77,15 @@ constexpr shape shape_of(builder& b, dims<D...>) {
 template <class... D>
 using dims_list = dims<std::remove_cvref_t<D>...>;
 
-/// Goes on after an error that the compiler has said at the call, with a handle of the program: what follows from it is
-/// not said.
+/// Continues with a handle of the program after an error that the compiler has reported at the call. Therefore the
+/// errors that follow from it are not reported.
 template <dtype T, class List, class... H>
 constexpr handle_t<T, List> given_up(H const&... operands) {
   auto const first = first_handle(operands...);
   first.owner->give_up();
   return {first.owner, first.id};
 }
-/// The same, as the first operand.
+/// The same, with the first operand as the result.
 template <class... H>
 constexpr auto given_up(H const&... operands) {
   auto const first = first_handle(operands...);
@@ -98,13 +98,13 @@ constexpr handle_t<T, List> wrap(builder& b, value_id value) {
   return {&b, value};
 }
 
-/// The dtype of an operand; a number takes that of the tensors.
+/// The dtype of an operand. A number takes that of the tensors.
 template <class H, dtype Others>
 constexpr dtype type_of_operand() {
   if constexpr (handle<H>) return H::type;
   else return Others;
 }
-/// The error of a result that has more dims than a tensor may have, if it has.
+/// The error of a result that has more dims than a tensor may have, if it has more.
 template <bool HasTooMany>
 inline constexpr type_finding too_many_dims = [] {
   diagnostic d{};
@@ -134,7 +134,7 @@ struct typed_inference {
   static constexpr shape dims = fails ? shape{} : made.dims;
   using dim_list = typename selected<dims, all, std::make_integer_sequence<int, dims.count>>::type;
 };
-/// The same where only the trace knows the operands' dims: the types give the dtype alone.
+/// The same if only the trace knows the operands' dims, because then the types give only the dtype.
 template <class Rule, dtype... T>
 struct traced_inference {
   static constexpr value operands[sizeof...(T)] = {{T, 0, {}, {}, {}, {}, 0}...};
@@ -161,7 +161,7 @@ struct same_as_operand {
   static constexpr void infer(inference& i) { i.give(i[0].type, i.dims_of(0)); }
 };
 
-/// What a rule finds wrong with operands of these types and with the dims among its attributes.
+/// The error that a rule finds in operands of these types and in the dims among its attributes, or `no_error`.
 template <class AttributeDims>
 inline constexpr bool are_dims = false;
 template <dim_type... D>
@@ -173,14 +173,14 @@ consteval auto rule_finding() {
   if constexpr (types::fails) return error_of<types::finding>();
   else return no_error{};
 }
-/// The line of a call of an operation, unless its rule finds something wrong.
+/// The line of a call of an operation. It refuses the call if the rule finds an error.
 template <class Rule, class AttributeDims, class... H>
 using rule_line = checked_line<decltype(rule_finding<Rule, AttributeDims, H...>())>;
 
 /// Calls `make` to add nodes to the trace, and returns their value as a handle whose type the operation's `infer`
-/// gives. A fault is one error sentence of the compiler, with the types of the operands and dims that it is about: at
-/// the call if `where` is a `rule_line`. The first operand is then returned with the dtype of the result, so that
-/// compilation goes on.
+/// gives. A fault is one error sentence of the compiler, with the types of the operands and dims that it is about. It
+/// is reported at the call if `where` is a `rule_line`. The first operand is then returned with the dtype of the
+/// result, so that compilation goes on.
 template <class Rule, dim_type... D, class Line, class... H>
 constexpr auto record(Line const& where, auto const& make, H const&... operands) {
   using types = typename inference_by<(is_any<dims_of_t<H>> || ...), Rule, dims<D...>, H...>::type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of rows that are sorted by group, and the copies to those places and back.
+// The positions of rows that are sorted by group, and the copies to those positions and back.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace meshtensor::detail {
 
-/// Rows with an index [token …] and the same rows [holders, rows, …], sorted by group and in their order within each.
+/// The rows [holders, rows, …] of an index [token …]. They are sorted by group, and keep their order within each group.
 struct row_places {
-  std::vector<std::int64_t> at;  // of each element of the index, in order: its row; -1: it has none
-  std::int64_t count = 0;        // of the rows that have a place
+  std::vector<std::int64_t> at;  // the row of each element of the index, in order, or -1 if it has none
+  std::int64_t count = 0;        // the number of rows that have a position
 
   /// Makes room for an index of so many elements, and so many groups.
   void reserve(std::int64_t elements, std::int64_t groups) {
     at.reserve(static_cast<std::size_t>(elements)), next_.reserve(static_cast<std::size_t>(groups));
   }
-  /// Finds the places; `counts` says how many rows each group has.
+  /// Finds the positions. `counts` has the number of rows of each group.
   void find(view const& index, view const& counts) {
     std::int64_t const groups = counts.size();
     next_.resize(static_cast<std::size_t>(groups));
@@ -37,12 +37,13 @@ struct row_places {
   }
 
  private:
-  std::vector<std::int64_t> next_;  // of each group: its next row
+  std::vector<std::int64_t> next_;  // the next row of each group
 };
 
 /// Copies rows between a tensor that has dims of the index, and one that has rows.
 struct row_copies {
-  /// `rows_dim` is that of `rows`; dims of `tokens` that the index lacks belong to a row, as those of `rows` do.
+  /// `rows_dim` is the dim of `rows` that counts rows. The dims of `tokens` that the index lacks belong to a row, and
+  /// so do those of `rows` but for `holders_dim` and `rows_dim`.
   row_copies(view const& tokens, view const& index, view const& rows, int holders_dim, int rows_dim)
       : bytes_(static_cast<std::int64_t>(bytes_of(rows.type))), step_(rows.stride[rows.find(rows_dim)] * bytes_) {
     for (int i = 0; i < index.count; ++i) {
@@ -60,14 +61,14 @@ struct row_copies {
       run_ *= w.extent[w.count - 1];
   }
 
-  /// Copies the rows of the elements from `first` to before `last` of the index to their places.
+  /// Copies the rows of the elements from `first` to before `last` of the index to their positions.
   void send(void const* tokens, void* rows, row_places const& places, std::int64_t first, std::int64_t last) const {
     each(places, first, last, [&](std::int64_t token, std::int64_t row) {
       if (row >= 0)
         copy(static_cast<std::byte const*>(tokens) + token, 0, static_cast<std::byte*>(rows) + row * step_, 1);
     });
   }
-  /// The same back; elements without a row get zeros.
+  /// Copies the rows back. Elements without a row get zeros.
   void back(void* tokens, void const* rows, row_places const& places, std::int64_t first, std::int64_t last) const {
     each(places, first, last, [&](std::int64_t token, std::int64_t row) {
       std::byte* const to = static_cast<std::byte*>(tokens) + token;
@@ -75,7 +76,7 @@ struct row_copies {
       else copy(static_cast<std::byte const*>(rows) + row * step_, 1, to, 0);
     });
   }
-  /// Fills the rows behind the last one with zeros; `rows` are dense, and the dims of a row are the last.
+  /// Fills the rows after the last one with zeros. `rows` are dense, and the dims of a row come last.
   void fill_behind(view const& rows, int rows_dim, std::int64_t count) const {
     std::int64_t const left = rows.extent[rows.find(rows_dim)] - count;
     if (left > 0) std::memset(rows.as<std::byte>() + count * step_, 0, static_cast<std::size_t>(left * step_));
@@ -100,7 +101,7 @@ struct row_copies {
       f(token, places.at[static_cast<std::size_t>(i)]);
     }
   }
-  /// Copies one row; null: zeros. `a` and `b` say whose strides the two have.
+  /// Copies one row, or zeros if `from` is null. `a` and `b` say whose strides both have: 0 for tokens and 1 for rows.
   void copy(std::byte const* from, int a, std::byte* to, int b) const {
     walk<2> w = rest_;
     if (w.empty() || run_ == 0) return;

@@ -73,7 +73,7 @@ constexpr T remainder(T a, T b) {
     return static_cast<T>(a % b);
   }
 }
-/// Integer powers; a negative exponent gives the reciprocal, truncated to an integer.
+/// Integer powers. A negative exponent gives the reciprocal, truncated to an integer.
 template <class T>
 constexpr T raised(T a, T b) {
   using w = wrapping_t<T>;
@@ -137,8 +137,8 @@ constexpr T apply_to_floats(function f, T a, T b) {
 
 }  // namespace detail
 
-/// A function of operands of one type. Comparisons and logic return a bool, which is converted. Integers wrap around,
-/// divide towards zero, and divided by zero give zero.
+/// A function of operands of one type. Comparisons and logic return a bool, which is converted. Integers wrap around
+/// and divide towards zero. A division of integers by zero gives zero.
 template <class T>
 constexpr T apply(function f, T a, T b) {
   switch (f) {
@@ -163,7 +163,7 @@ constexpr bool compare(function f, T a, T b) {
   }
 }
 
-/// Whether `a` stands before `b` in descending order: a nan is greater than any number.
+/// Whether `a` comes before `b` in descending order. A nan is greater than any number.
 template <class T>
 constexpr bool is_greater(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a > b || (a != a && b == b);
@@ -179,7 +179,7 @@ template <class E>
 using sum_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
                                  std::conditional_t<std::is_floating_point_v<E>, E, std::int64_t>>;
 
-/// The maximum or minimum of no elements of type E: what changes no other one.
+/// The maximum or minimum of no elements of type E, which changes no other maximum or minimum.
 template <class E>
 constexpr auto neutral(reduction how) {
   if constexpr (std::is_same_v<E, bool>) return how == reduction::min;
@@ -188,7 +188,7 @@ constexpr auto neutral(reduction how) {
   else return (how == reduction::max ? -1 : 1) * std::numeric_limits<arithmetic_t<E>>::infinity();
 }
 
-/// A number as an element of type E; for integers the nearest one below.
+/// A number as an element of type E. For integers it is the nearest one below.
 template <class E>
 constexpr E element_of(double n) {
   if constexpr (std::is_same_v<E, bf16_t>) return bf16_t(static_cast<float>(n));

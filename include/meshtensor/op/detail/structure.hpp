@@ -18,13 +18,13 @@ constexpr bool stacks(module const& m, value_id outer, value_id inner, dim_id di
 }
 }  // namespace detail
 
-/// No node is of this kind: no number of operands fits.
+/// No node is of this kind, because no number of operands fits.
 struct nothing_rule {
   static constexpr primitive kind = primitive::nothing;
   static constexpr declaration declares{.operands = {1, 0}};
 };
 
-/// Inputs, reads and arguments have no operands: no other value determines their dtype and dims.
+/// Inputs, reads and arguments have no operands, so no other value determines their dtype and dims.
 struct input_rule {
   static constexpr primitive kind = primitive::input;
   static constexpr declaration declares{.operands = {0, 0}, .attributes = {{attribute_kind::name}}, .entry_only = true};
@@ -84,7 +84,7 @@ struct gradient_rule {
   }
 };
 
-/// Collectives keep dtype and dims; `verify_layout` checks the placements.
+/// Collectives keep dtype and dims. `verify_layout` checks the placements.
 struct collective_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     return detail::has_type_of(m, m.result(n), m.operand(n, 0)) ? nullptr : "a collective changes dims or dtype";
@@ -127,14 +127,14 @@ struct move_rule {
     return a.first != no_id || ((a.from == a.to || covers) && a.how == shift_kind::cut) ? nullptr
                                                                                         : "a move shifts by no number";
   }
-  /// A roll or a shift may have any number.
+  /// Checks only slices and pads, because a roll or a shift may have any number.
   static void require_places(module const& m, node const& n, number_value const* numbers, std::int64_t const* extent) {
     move_attributes const a = move_attributes::of(n);
     if (a.first == no_id || a.from == a.to) return;
     require_within(m, positions_of(numbers, a.first, a.step), a.how, a.from, extent[a.from], a.to, extent[a.to]);
   }
 };
-/// The rows of a block move to another one, which may have room for another number of rows.
+/// The rows of a block move to another block, which may have room for another number of rows.
 struct move_rows_rule {
   static constexpr primitive kind = primitive::move_rows;
   static constexpr declaration declares{.operands = {2, 2},

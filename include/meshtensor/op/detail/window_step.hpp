@@ -6,13 +6,13 @@
 
 namespace meshtensor {
 
-/// A row `no_id` for the step: 1.
+/// A `step` of no_id means 1.
 constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id step = no_id);
 constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around,
                        number_id step = no_id);
 
 namespace detail {
-/// The row of a step; no_id: 1.
+/// The row of a step, or no_id if the step is 1.
 constexpr number_id step_row(builder& b, number const& step) {
   bool const is_one = step.count == 1 && step.items[0].kind == number::item::literal && step.items[0].value == 1;
   return is_one ? number_id{no_id} : b.add_number(step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dim as a ring for windows: with its last elements before it, and its first ones behind it.
+// Makes a dim a ring for windows: its last elements come before it, and its first ones after it.
 #pragma once
 
 #include "meshtensor/op/concat.hpp"
@@ -9,7 +9,8 @@
 
 namespace meshtensor::detail {
 
-/// A dim longer than `of` by some elements; the same one for equal lengths. Layouts' rules for `of` hold for it.
+/// A dim longer than `of` by some elements, which is the same one for equal lengths. Layouts' rules for `of` hold for
+/// it.
 constexpr dim_id longer_dim(builder& b, dim_id of, std::int64_t by) {
   std::int64_t const places = window_places{by - 1, 1}.packed();
   diagnostic label{};
@@ -23,7 +24,8 @@ constexpr dim_id longer_dim(builder& b, dim_id of, std::int64_t by) {
   return b.add_dim({dim_row::windowed, b.intern(name::of(label.view())), of, no_id, places});
 }
 
-/// `x`, with the elements that a window reaches beyond the ends of its dim; the window then has no padding.
+/// `x` with the elements that a window reaches beyond the ends of its dim. The window therefore has no padding
+/// afterwards.
 constexpr value_id wrapped(builder& b, value_id x, window_row& w, std::int64_t beyond) {
   if (beyond == 0) return x;
   diagnostic label{};
