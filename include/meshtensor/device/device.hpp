@@ -25,12 +25,11 @@ concept host_device = std::copy_constructible<D> && requires(D& d, typename D::k
 /// The hardware of a device, apart from any program: memory that the host cannot read, and queues of work that is done
 /// later.
 ///
-/// allocate       gives memory at a multiple of 256 bytes, and throws if there is not enough
-/// allocate_host  gives memory of the host for copies that run while the host goes on
-/// upload, download, copy, clear
-///                append work to the queue, which runs after all work that is already in the queue
-/// wait           returns when all work is done, and throws the first failure. Then no queue has any work left
-/// turns          a lock that every caller holds while it gives work
+/// - `allocate` gives memory at a multiple of 256 bytes, and throws if there is not enough.
+/// - `allocate_host` gives memory of the host for copies that run while the host goes on.
+/// - `upload`, `download`, `copy` and `clear` append work to the queue. It runs after all work that is already there.
+/// - `wait` returns when all work is done. It throws the first failure, and then no queue has any work left.
+/// - `turns` is a lock that every caller holds while it gives work.
 ///
 /// Addresses are pointers, so that plans can use them like host memory. However, only the machine reads and writes
 /// there.
@@ -50,10 +49,10 @@ concept device_machine = requires(M& d, std::byte* at, void* home, void const* f
 
 /// A machine with several queues, which run at the same time and in any order that events allow.
 ///
-/// queues    the number of queues
-/// on        selects the queue for all later work. After `wait`, it is the first queue again
-/// record    records an event, which is a number. It is complete when all earlier work of the queue is done
-/// wait_for  makes later work of the queue wait for the event, which must have been recorded before
+/// - `queues` is the number of queues.
+/// - `on` selects the queue for all later work. After `wait`, it is the first queue again.
+/// - `record` records an event, which is a number. The event is complete when all earlier work of the queue is done.
+/// - `wait_for` makes later work of the queue wait for an event that was recorded before.
 template <class M>
 concept queueing_machine = device_machine<M> && requires(M& d, M const& c, int number) {
   { c.queues() } -> std::same_as<int>;

@@ -29,7 +29,8 @@ inline std::optional<int> visible_nvidia_gpus() {
 }
 
 /// The index of a rank's device among the `count` devices of its machine. `here` lists the ranks of this machine in
-/// their order. The error begins with `owner`, for example "mt::cuda_device has", and ends with `advice`.
+/// their order. In the error, `owner` stands before the count, for example "mt::cuda_device has", and `advice` stands
+/// at the end.
 ///
 /// errors  R77 a machine has more ranks than devices
 inline std::size_t device_of_rank(std::vector<int> const& here, int rank, std::size_t count, std::string const& owner,
