@@ -50,7 +50,7 @@ struct cuda_device {
     cuda::ranks_of_nccl() = by_nccl ? &comm::mpi_key_values::of(world) : nullptr;
 #endif
   }
-  /// Whether MPI gets addresses of the GPU's memory, if the user asks for it.
+  /// Whether MPI gets addresses of the GPU's memory. They are addresses of blocks that only MPI touches.
   static bool hands_memory_to_mpi() { return detail::is_asked("MESHTENSOR_CUDA_AWARE_MPI"); }
   /// Fills a dense part of a variable with its initial value. The host computes it, because its values have the same
   /// bits on every device.

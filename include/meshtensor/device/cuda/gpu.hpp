@@ -45,9 +45,9 @@ struct launch_shape {
   std::size_t shared_bytes = 0;  // dynamic shared memory of a block
 };
 
-/// A batch of products of column-major matrices, C = op(A)·op(B). m and n are the rows and columns of C, and k is the
-/// summed extent. lda, ldb and ldc are the distances between columns, and the steps are those between matrices of the
-/// batch. Terms are added before C is rounded.
+/// A batch of products of column-major matrices, C = op(A)·op(B). The rows and columns of C are m and n, and the summed
+/// extent is k. Columns are lda, ldb and ldc elements apart, and matrices of the batch by the steps. Terms are added
+/// before C is rounded.
 struct gemm {
   dtype type = dtype::f32;
   std::int64_t m = 1, n = 1, k = 1, batch = 1;

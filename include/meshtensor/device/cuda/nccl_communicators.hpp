@@ -139,7 +139,7 @@ class nccl_communicators {
         if (!goes_on(n.ncclSend(in + j * bytes, each, type, peer, over, g.stream()))) break;
         if (!goes_on(n.ncclRecv(out + j * bytes, each, type, peer, over, g.stream()))) break;
       }
-      int const ended = n.ncclGroupEnd();  // even after a failure, else the group would take all later calls
+      int const ended = n.ncclGroupEnd();  // even after a failure, else the group would take later calls, even aborts
       check(wrong, "ncclSend or ncclRecv");
       return ended;
     });
