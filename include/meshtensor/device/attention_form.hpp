@@ -27,7 +27,7 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
   if (!f.causal && !f.masked && !f.backward && label != name("nn.attention")) return f;
   int const first_of_gradient = f.masked ? 4 : 3;
   if (n.operands.count != first_of_gradient + (f.backward ? 3 : 0) || n.results.count != (f.backward ? 3 : 2)) return f;
-  for (int i = 0; i < m.node_count; ++i)  // a body that reshards needs the engine
+  for (int i = 0; i < m.node_count; ++i)  // a body that reshards is not run as a whole
     if (m.nodes[i].region == m.region_of(n, 0) &&
         (is_collective(m.nodes[i].kind) || m.nodes[i].kind == primitive::local_slice))
       return f;

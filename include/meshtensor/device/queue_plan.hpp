@@ -59,7 +59,7 @@ class queue_plan {
       if (last_[index(tasks_[index(b)].queue)] == b) return tasks_[index(b)].queue;
     return static_cast<int>(std::ranges::min_element(last_) - last_.begin());
   }
-  /// Cuts the run in two that contains this address.
+  /// Cuts the run that contains this address in two.
   void cut(std::byte const* at) {
     auto next = segments_.lower_bound(at);
     if (next == segments_.begin()) return;

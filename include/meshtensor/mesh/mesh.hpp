@@ -94,7 +94,7 @@ namespace detail {
 /// place.
 template <class... Axis>
 constexpr bool names_differ() {
-  return true;  // another assertion reports what is not an axis
+  return true;  // another assertion reports the wrong type
 }
 template <mesh_axis... Axis>
 constexpr bool names_differ() {

@@ -13,7 +13,8 @@
 namespace meshtensor::cuda {
 
 /// The GPU that MESHTENSOR_CUDA_GPU names, even if other processes use it, or nothing if the variable is not set.
-/// errors R80 it is no number
+///
+/// errors  R80 it is no number
 inline std::optional<int> named_gpu() {
   char const* const text = std::getenv("MESHTENSOR_CUDA_GPU");
   if (text == nullptr || *text == '\0') return {};

@@ -52,8 +52,8 @@ struct cuda_device {
   }
   /// Whether MPI gets addresses of the GPU's memory. They are addresses of blocks that only MPI touches.
   static bool hands_memory_to_mpi() { return detail::is_asked("MESHTENSOR_CUDA_AWARE_MPI"); }
-  /// Fills a dense part of a variable with its initial value. The host computes it, because its values have the same
-  /// bits on every device.
+  /// Fills a dense part of a variable with its initial value. The host's processors compute it, because their values
+  /// have the same bits for every device.
   static void fill(view const& where, initial_value const& first) { cpu::fill_part(where, first); }
 };
 

@@ -190,7 +190,7 @@ class loaded_gpu final : public gpu {
     products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_b, &turned_b, sizeof turned_b);
     int refused = 0;
     if (g.adds_offset) {
-      // Until the product runs, the address only tells its alignment.
+      // Until the product runs, only the alignment of this address counts.
       auto const aligned_so = static_cast<std::uintptr_t>(g.offset_alignment);
       refused |=
           products_.cublasLtMatmulDescSetAttribute(made->what, api::epilogue, &api::epilogue_bias,

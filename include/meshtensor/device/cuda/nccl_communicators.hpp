@@ -21,9 +21,9 @@ inline comm::key_values*& ranks_of_nccl() {
 }
 
 /// The communicators of a program. All members of a group decide alike whether NCCL takes a collective, because the
-/// decision follows from facts that all of them know. NCCL takes all_reduces and reduce_scatters, except for maxima and
-/// minima of floats, because it may lose their NaNs. Parts of a collective must be equal and contiguous. NCCL chooses
-/// the order of sums.
+/// decision follows from facts that all of them know. It takes all_reduces, and it takes reduce_scatters, all_gathers
+/// and all_to_alls of equal and contiguous parts. Maxima and minima of floats are left out, because NCCL may lose their
+/// NaNs. NCCL chooses the order of sums.
 class nccl_communicators {
  public:
   explicit nccl_communicators(gpu& g) : gpu_(g), ranks_(ranks_of_nccl()) {}

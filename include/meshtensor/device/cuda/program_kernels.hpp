@@ -35,8 +35,9 @@ class program_kernels {
   program_kernels(program_kernels const&) = delete;
   program_kernels& operator=(program_kernels const&) = delete;
 
-  /// Prepares the work of a node, or returns none if there is nothing to compute. errors R84 the node does not run on
-  /// this device
+  /// Prepares the work of a node, or returns none if there is nothing to compute.
+  ///
+  /// errors  R84 the node does not run on this device
   node_work prepare(node const& n, node_views const& v) {
     bool const gives = std::any_of(v.results, v.results + n.results.count, [](view const& y) { return y.size() != 0; });
     if (!gives && !n.effect) return {};
@@ -75,8 +76,9 @@ class program_kernels {
                                 address out) const {
     communicators_.record(to_do, call, with, in, out);
   }
-  /// Whether any collective goes directly from GPU to GPU, and the bits that all ranks of such a program give. errors
-  /// R21, R22
+  /// Whether any collective goes directly from GPU to GPU, and the bits that all ranks of such a program give.
+  ///
+  /// errors  R21, R22
   bool has_remote_groups() const { return communicators_.any(); }
   unsigned common_bits(unsigned bits) const { return communicators_.common_bits(bits); }
   /// Loads the kernels. Call it when all nodes are prepared. errors R83

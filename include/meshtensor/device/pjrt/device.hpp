@@ -45,8 +45,8 @@ struct pjrt_device {
     if (among == nullptr) call();
     else pjrt::value_callbacks::during(*among, call);
   }
-  /// Fills a dense part of a variable with its initial value. The host computes it, because its values have the same
-  /// bits on every device.
+  /// Fills a dense part of a variable with its initial value. The host's processors compute it, because their values
+  /// have the same bits for every device.
   static void fill(view const& where, initial_value const& first) { cpu::fill_part(where, first); }
 };
 

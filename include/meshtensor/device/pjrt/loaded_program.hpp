@@ -141,7 +141,7 @@ class loaded_program {
     client_.plugin().release(slot::loaded_destroy, a);
   }
 
-  /// Whether an earlier process compiled the program, and not this one.
+  /// Whether the program was loaded from the cache and not compiled.
   bool is_from_cache() const { return is_from_cache_; }
   device_client& client() const { return client_; }
 

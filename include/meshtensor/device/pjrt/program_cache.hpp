@@ -120,7 +120,7 @@ class program_cache {
                    "write to, or set it to off");
   }
 
-  /// Removes the oldest files beyond the limit, and partial files of processes that were killed.
+  /// Removes the least recently used files beyond the limit, and partial files of processes that were killed.
   void prune() const {
     namespace fs = std::filesystem;
     struct kept {

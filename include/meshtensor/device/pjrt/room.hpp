@@ -66,7 +66,8 @@ inline void require_room_for_arguments(device_client const& c, std::size_t repli
 }
 
 /// Throws if a step needs more memory than a device has free. `held` has the bytes of the arguments that are already on
-/// each device. If the plugin does not tell its memory, only the plugin itself can fail later.
+/// each device. If the plugin does not tell its memory, nothing is checked here, and the plugin itself fails if memory
+/// runs out.
 ///
 /// errors  M11 too little is free; with the batch that would fit, if parameters and gradients leave room for one
 inline void require_room(loaded_program const& program, module const& m, plan const& p,

@@ -15,7 +15,7 @@ enum class attention_use { forward, to_queries, to_keys };
 struct tile_shape {
   int threads = 1, rows = 16, columns = 16;  // rows of the block's own tile, columns of the tiles it visits
   std::int64_t bytes = 0;                    // of shared memory
-  bool in_workspace = false;                 // because tiles do not fit in shared memory
+  bool in_workspace = false;                 // whether tiles are too large for shared memory
   std::string text;                          // the type that multiplies tiles, of attention/tiles_text.hpp
 
   /// `down` and `across_all` are the numbers of all rows and columns that the tiles cover. If a tile has more than 16

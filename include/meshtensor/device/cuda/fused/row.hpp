@@ -10,7 +10,7 @@ class fused_row {
  public:
   explicit fused_row(fused_shape const& s) : s_(s), n_(s), pass_(s) {}
 
-  /// Writes the steps that are computed once for a row, or only once.
+  /// Writes the steps that are computed once for each row, or once in all.
   void scalars(std::string& t, extent_class level, int phase, std::vector<bool>& done) const {
     for (int i = 0; i < s_.d.step_count; ++i) {
       kernel_step const s = s_.d.step(i);

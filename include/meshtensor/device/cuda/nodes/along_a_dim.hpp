@@ -17,8 +17,8 @@ inline node_work just(prepared_kernel const& k) {
       [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
 }
 
-/// Makes a kernel with one block for each row. Each thread finds the best of its elements, and then the first thread
-/// compares these.
+/// Makes a kernel with one block for each row. Each thread finds the greatest of its elements, and then the first
+/// thread compares these.
 inline node_work argmax_of(preparation& p, node const& n, view const& x, view const& y) {
   int const along = x.find(argmax_attributes::of(n).dim), block = p.block();
   index_text rows;

@@ -60,7 +60,7 @@ inline node_work place_rows_of(preparation& p, view const& tokens, view const& i
   else add(text, {"if (row >= 0) ", to, in_row, " = ", from, "[f0 + e0];\n"});
   prepared_kernel const move = p.over_elements(text, all);
   p.reserve(static_cast<std::size_t>(sorted.bytes()));
-  std::int64_t const cleared = back ? 0 : rows.bytes();  // because the rows after the last one are zero
+  std::int64_t const cleared = back ? 0 : rows.bytes();  // so that rows after the last one are zero
   return [=](recording& to_do, evaluation const& e, address state, address workspace) {
     launch_arguments a = arguments_of(e, state);
     sorted.record(to_do, a, workspace);

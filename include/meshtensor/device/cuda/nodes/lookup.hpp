@@ -187,7 +187,7 @@ inline node_work put_rows_of(preparation& p, box_copier const& copier, node cons
   };
 }
 
-/// Puts a slice at a number, which is a copy of one slice.
+/// Puts at a number, by a copy of one slice.
 inline node_work put_slice_of(box_copier const& copier) {
   return [&copier](recording& to_do, evaluation const& e, address, address) {
     constexpr auto none = id{no_id};
