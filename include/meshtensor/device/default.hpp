@@ -14,7 +14,7 @@ namespace meshtensor {
 /// `reference_device`.
 using default_device = cpu_device;
 #else
-/// The device of an executable that names none: plain loops, because this program is built without oneDNN or oneTBB.
+/// Plain loops, because this program is built without oneDNN or oneTBB.
 using default_device = reference_device;
 #endif
 

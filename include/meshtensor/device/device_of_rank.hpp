@@ -14,7 +14,7 @@
 namespace meshtensor {
 
 /// The number of devices that a driver shows to this process, or nothing if the driver is missing or fails. `begins`
-/// and `counts` are the names of its functions that initialise it and count the devices.
+/// and `counts` name its functions that initialise it and count.
 inline std::optional<int> visible_devices(char const* library, char const* begins, char const* counts) {
   void* const driver = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (driver == nullptr) return {};
@@ -29,8 +29,7 @@ inline std::optional<int> visible_nvidia_gpus() {
 }
 
 /// The index of a rank's device among the `count` devices of its machine. `here` lists the ranks of this machine in
-/// their order. In the error, `owner` stands before the count, for example "mt::cuda_device has", and `advice` stands
-/// at the end.
+/// their order. The error has `owner` before the count, for example "mt::cuda_device has", and ends with `advice`.
 ///
 /// errors  R77 a machine has more ranks than devices
 inline std::size_t device_of_rank(std::vector<int> const& here, int rank, std::size_t count, std::string const& owner,

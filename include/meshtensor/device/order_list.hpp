@@ -22,7 +22,7 @@ struct launched_work {
 template <class Machine>
 class order_list {
  public:
-  /// Adds a function that the machine calls in its turn, and that works on the machine's memory.
+  /// Adds a function that the machine calls in its turn, on its own memory.
   void launch(launched_work about, std::function<void()> work) {
     orders_.push_back([about = std::make_shared<launched_work const>(std::move(about)),
                        work = std::move(work)](Machine& d) { d.launch(*about, work); });

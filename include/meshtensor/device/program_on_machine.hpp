@@ -17,8 +17,8 @@
 
 namespace meshtensor {
 
-/// A machine whose work is functions of the host. `host` translates an address of the machine's memory into an address
-/// that such a function can use while it runs.
+/// A machine whose work is functions of the host. `host` gives the address at which such a function finds memory of the
+/// machine while it runs.
 template <class M>
 concept loop_machine =
     device_machine<M> && requires(M& d, std::byte* at, launched_work const& about, std::function<void()> work) {

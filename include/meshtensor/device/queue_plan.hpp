@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spreads the tasks of a step over a device's queues: it chooses each task's queue, and the tasks of other queues for
-// which it waits. Tasks come in list order, with the bytes that they touch. The queues may then run them in any order
-// that the waits allow, and the bytes are the same as in list order.
+// which it waits. Tasks come in list order, with the bytes that they touch. In any order that queues and waits allow,
+// the bytes are the same as in list order.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,7 @@ struct byte_range {
     return !empty() && !other.empty() && begin < other.end && other.begin < end;
   }
 };
-/// A range of `bytes` bytes. It is empty if `at` is null, because a rank without elements has no memory.
+/// The range is empty if `at` is null, because a rank without elements has no memory.
 inline byte_range bytes_at(std::byte const* at, std::int64_t bytes) {
   return at == nullptr ? byte_range{} : byte_range{at, at + bytes};
 }
@@ -35,8 +35,8 @@ inline byte_range bytes_of_view(view const& v) {
   return bytes_at(v.as<std::byte>() + lowest * each, (highest - lowest + 1) * each);
 }
 
-/// A task, which its queue runs after all earlier tasks of this queue and after the tasks in `waits`. The latter are
-/// earlier in the list.
+/// A task. Its queue runs it after all earlier tasks of this queue and after the tasks in `waits`, which are earlier in
+/// the list.
 struct queued_task {
   int queue = 0;
   std::vector<int> waits;

@@ -106,8 +106,7 @@ struct named_value {
   } content;
   std::size_t length;  // of a text or a list, otherwise 1
 };
-/// The arguments of the functions by which a plugin's client gets values that other processes have put, and puts its
-/// own.
+/// The arguments by which a plugin's client gets values that other processes have put, and puts its own.
 struct key_value_get_arguments {
   struct head head;
   char const* key;
@@ -339,8 +338,8 @@ struct to_host_arguments {
   event* is_written;
 };
 
-/// A zeroed struct that claims 64 bytes more than its declaration has. A newer plugin reads zero in the members that
-/// were added since, and zero means the behaviour before they were added.
+/// A zeroed struct that claims 64 bytes more than its declaration. A newer plugin reads zero in members that were added
+/// since, and zero means the earlier behaviour.
 template <class T>
 class zeroed {
  public:

@@ -79,8 +79,8 @@ inline bool may_have_devices_for(std::string_view plugin) {
   return true;
 }
 
-/// The plugins that can be found, the preferred one first. They are the plugin that the environment names, or else all
-/// plugins of packages whose hardware is on this machine.
+/// The plugins that can be found, the preferred one first: the plugin that the environment names, or else all plugins
+/// of packages whose hardware is on this machine.
 inline std::vector<std::string> found_plugins() {
   auto const named = [](char const* variable) {
     char const* const value = std::getenv(variable);

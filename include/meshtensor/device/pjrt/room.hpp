@@ -14,8 +14,7 @@
 
 namespace meshtensor::pjrt {
 
-/// The dim of the batch, which is the dim that is open in the program and that all inputs have, or no_id if there is
-/// none.
+/// The dim of the batch: the dim that is open in the program and that all inputs have, or no_id if there is none.
 inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& arguments) {
   shape common{};
   bool first = true;

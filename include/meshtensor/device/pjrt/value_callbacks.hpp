@@ -11,8 +11,7 @@
 
 namespace meshtensor::pjrt {
 
-/// A client keeps these functions as long as the process exists. They use the values of the call of `during` that runs
-/// now.
+/// A client keeps these functions as long as the process exists. They use the values of the current call of `during`.
 class value_callbacks {
  public:
   /// Makes a call on each rank of a job. During this call, the plugin's clients exchange values through `values`.
