@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognizes the composites `nn.attention`, `nn.causal_attention` and `nn.masked_attention` and their gradients, for
-// devices that run them whole.
+// devices that run them as a whole.
 #pragma once
 
 #include "meshtensor/graph/attributes.hpp"
@@ -8,14 +8,14 @@
 
 namespace meshtensor {
 
-/// The roles of the dims of an attention, read from its operands.
+/// The roles of the dims of an attention, derived from its operands.
 struct attention_form {
-  bool found, causal, masked, each, backward;  // each: every query has its own mask
+  bool found, causal, masked, each, backward;  // each: whether every query has its own mask
   int length, memory, head, value_head;        // dims
 };
 
-/// found: a device can run it whole. Operands: q, k, v; if masked, the mask of visible keys; for a gradient also y,
-/// log_sum, dy.
+/// Recognizes an attention. `found` is true if a device can run it as a whole. The operands are q, k and v, then the
+/// mask of visible keys if it is masked, and for a gradient also y, log_sum and dy.
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
   if (n.kind != primitive::composite) return f;
@@ -27,7 +27,7 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
   if (!f.causal && !f.masked && !f.backward && label != name("nn.attention")) return f;
   int const first_of_gradient = f.masked ? 4 : 3;
   if (n.operands.count != first_of_gradient + (f.backward ? 3 : 0) || n.results.count != (f.backward ? 3 : 2)) return f;
-  for (int i = 0; i < m.node_count; ++i)  // one that reshards inside runs by the fallback
+  for (int i = 0; i < m.node_count; ++i)  // a body that reshards is not run as a whole
     if (m.nodes[i].region == m.region_of(n, 0) &&
         (is_collective(m.nodes[i].kind) || m.nodes[i].kind == primitive::local_slice))
       return f;

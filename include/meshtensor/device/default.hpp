@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default device for an executable: the fastest that this build has.
+// Defines the default device of an executable, which is the fastest that this build has.
 #pragma once
 
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
@@ -10,7 +10,7 @@
 namespace meshtensor {
 
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
-/// The device of an executable that names none: `cpu_device` if the program is built with oneDNN and oneTBB, else
+/// The device of an executable that names none: `cpu_device` if the program is built with oneDNN and oneTBB, otherwise
 /// `reference_device`.
 using default_device = cpu_device;
 #else

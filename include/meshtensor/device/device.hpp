@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device concept: what an executable's last template argument must have, in three styles.
+// The concept of a device, which is the last template argument of an executable. There are three kinds of devices.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace meshtensor {
 
-/// Runs kernels in the host's memory, one after the other: when `launch` returns, the results are there. Each processor
-/// has a copy of the device. docs/howto/add-a-device.md has what else it may have.
+/// A device that runs kernels in the host's memory, one after the other. When `launch` returns, the results are in
+/// memory. Each rank has a copy of the device. docs/howto/add-a-device.md lists its optional members.
 template <class D>
 concept host_device = std::copy_constructible<D> && requires(D& d, typename D::kernel& k, module const& m,
                                                              node const& n, view const* views, evaluation const& e) {
@@ -22,16 +22,17 @@ concept host_device = std::copy_constructible<D> && requires(D& d, typename D::k
   d.launch(k, e);
 };
 
-/// Memory that the host cannot read, and work that is done later: the hardware, apart from any program.
+/// The hardware of a device, apart from any program: memory that the host cannot read, and queues of work that is done
+/// later.
 ///
-/// allocate       memory at a multiple of 256; throws if there is not enough
-/// allocate_host  memory of the host, to copy from and to while the host goes on
-/// upload, download, copy, clear
-///                give work to the queue; what lies there before is done first
-/// wait           until all work is done; throws the first failure, and nothing is left in a queue then
-/// turns          held by whoever gives work
+/// - `allocate` gives memory at a multiple of 256 bytes, and throws if there is not enough.
+/// - `allocate_host` gives memory of the host for copies that run while the host goes on.
+/// - `upload`, `download`, `copy` and `clear` append work to the queue. It runs after all work that is already there.
+/// - `wait` returns when all work is done. It throws the first failure, and then no queue has any work left.
+/// - `turns` is a lock that every caller holds while it gives work.
 ///
-/// Addresses are pointers, so that plans can be laid over them. Nothing but the machine reads through them.
+/// Addresses are pointers, so that plans can use them like host memory. However, only the machine reads and writes
+/// there.
 template <class M>
 concept device_machine = requires(M& d, std::byte* at, void* home, void const* from, std::size_t bytes) {
   { d.allocate(bytes) } -> std::same_as<std::byte*>;
@@ -46,12 +47,12 @@ concept device_machine = requires(M& d, std::byte* at, void* home, void const* f
   { d.turns() } -> std::same_as<std::mutex&>;
 };
 
-/// A machine with several queues, which run beside each other in any order that events allow.
+/// A machine with several queues, which run at the same time and in any order that events allow.
 ///
-/// queues    how many
-/// on        work that is given from now on goes to this queue; after `wait`, to the first one
-/// record    an event, a number: it has come when what lies in the queue is done
-/// wait_for  what is given to the queue from now on is done after the event, which was recorded before
+/// - `queues` is the number of queues.
+/// - `on` selects the queue for all later work. After `wait`, it is the first queue again.
+/// - `record` records an event, which is a number. The event is complete when all earlier work of the queue is done.
+/// - `wait_for` makes later work of the queue wait for an event that was recorded before.
 template <class M>
 concept queueing_machine = device_machine<M> && requires(M& d, M const& c, int number) {
   { c.queues() } -> std::same_as<int>;
@@ -60,23 +61,25 @@ concept queueing_machine = device_machine<M> && requires(M& d, M const& c, int n
   d.wait_for(number);
 };
 
-/// A machine that keeps the work that it is given between two calls, and can do it again at once.
+/// A machine that keeps the work of a recording, and can repeat all of it by one call.
 template <class M>
 concept capturing_machine = device_machine<M> && requires(M& d) {
   d.begin_recording();
   d.replay(*d.end_recording());
 };
 
-/// A node as one processor computes it: views without addresses; `inside` has those of all values, by id.
+/// A node as one rank computes it. The views have no addresses. `inside` has the views of all values, by id.
 struct node_views {
   view const *operands, *results, *inside;
 };
 
-/// Runs kernels in memory of its own. `machine()` has memory and queues; a `recorded_program` prepares each node of a
-/// program and turns it into work for the machine. A step is recorded once, as a list of such work, and given to the
-/// machine in each step; one engine (run/recorded/steps.hpp) has all processors of the mesh.
+/// A device that runs kernels in memory of its own. `machine()` has memory and queues. A `recorded_program` prepares
+/// each node of a program and turns it into work for the machine. A step is recorded once, as a list of such work, and
+/// this list is given to the machine in each step. One engine (run/recorded/steps.hpp) runs all ranks that the process
+/// holds.
 ///
-/// What a program does not run it refuses in `prepare`, before the first step, with the operation's name and line.
+/// If the device cannot run an operation of the program, `prepare` throws before the first step, with the operation's
+/// name and line.
 template <class D>
 concept recording_device =
     std::copy_constructible<D> && device_machine<std::remove_cvref_t<decltype(D::machine())>> &&
@@ -85,7 +88,7 @@ concept recording_device =
       typename D::recorded_program::memory;
       typename D::recorded_program::host_block;
       typename D::recorded_program::exchange;
-      // a list of work: what a node records goes there
+      // the list to which a node adds its work
       to_do.copy(at, at, bytes);
       to_do.clear(at, bytes);
       to_do.upload(at, at, bytes);
@@ -104,24 +107,24 @@ concept recording_device =
       p.play(to_do);
     };
 
-/// Takes programs whole, as text, and runs them by itself: run/whole_program.hpp.
+/// A device that takes a whole program as text and runs it by itself, see run/whole_program.hpp.
 template <class D>
 concept whole_program_device = requires { typename D::whole_program; };
 
-/// What runs a program: the last template argument of an executable.
+/// The concept for the last template argument of an executable, which runs its program.
 template <class D>
 concept device = host_device<D> || recording_device<D> || whole_program_device<D>;
 
-/// The kernels of a host device, and how they are made and run.
+/// The kernels of a host device, and the functions that make and run them.
 template <class Device>
 struct kernels_of_device {
   using kernel = typename Device::kernel;
-  /// Whether the device runs a kernel's region in one call. Else the region's nodes would need buffers, which the plan
-  /// does not allocate: such a device runs modules without fused kernels.
+  /// Whether the device runs a kernel's region in one call. Otherwise, the region's nodes would need buffers, which the
+  /// plan does not allocate. Therefore such a device runs modules without fused kernels.
   static constexpr bool runs_regions =
       requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
 
-  /// Whether a node has anything to compute here.
+  /// Whether a node has anything to compute on this rank.
   static bool has_results(node const& n, view const* results) {
     return n.effect || std::any_of(results, results + n.results.count, [](view const& v) { return v.size() != 0; });
   }

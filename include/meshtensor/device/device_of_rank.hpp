@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses which device of its machine a rank takes, where several ranks run there: that of its number among them.
+// Chooses the device of a rank if several ranks run on its machine: the rank with number k among them takes device k.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,8 @@
 
 namespace meshtensor {
 
-/// The devices that a driver shows this process, asked by its functions of these names; nothing, if it is not there.
+/// The number of devices that a driver shows to this process, or nothing if the driver is missing or fails. `begins`
+/// and `counts` name its functions that initialise it and count.
 inline std::optional<int> visible_devices(char const* library, char const* begins, char const* counts) {
   void* const driver = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (driver == nullptr) return {};
@@ -27,8 +28,8 @@ inline std::optional<int> visible_nvidia_gpus() {
   return visible_devices("libcuda.so.1", "cuInit", "cuDeviceGetCount");
 }
 
-/// The place of a rank's device among `count`. `here`: the ranks of its machine, in their order. `owner` and `advice`:
-/// what the sentence says of the devices, and what to do.
+/// The index of a rank's device among the `count` devices of its machine. `here` lists the ranks of this machine in
+/// their order. The error has `owner` before the count, for example "mt::cuda_device has", and ends with `advice`.
 ///
 /// errors  R77 a machine has more ranks than devices
 inline std::size_t device_of_rank(std::vector<int> const& here, int rank, std::size_t count, std::string const& owner,

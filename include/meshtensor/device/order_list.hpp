@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded step of a device that runs functions of the host: a list of launches and copies, made once and replayed in
-// each step.
+// Lists the launches and copies of a step, for a device that runs functions of the host. The list is made once and
+// replayed in each step.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,17 @@
 
 namespace meshtensor {
 
-/// What a function that is given to a machine computes, and the bytes of the machine's memory that it touches.
+/// Describes a function that is given to a machine: its operation, and the bytes of the machine's memory that it
+/// touches.
 struct launched_work {
-  std::string what;  // `multiply (train.cpp:31)`
+  std::string what;  // the operation, for example `multiply (train.cpp:31)`
   std::vector<byte_range> reads, writes;
 };
 
 template <class Machine>
 class order_list {
  public:
-  /// Work that the machine does when the step's turn comes, on its own memory.
+  /// Adds a function that the machine calls in its turn, on its own memory.
   void launch(launched_work about, std::function<void()> work) {
     orders_.push_back([about = std::make_shared<launched_work const>(std::move(about)),
                        work = std::move(work)](Machine& d) { d.launch(*about, work); });
@@ -39,7 +40,7 @@ class order_list {
   void download(std::byte* to, std::byte* from, std::int64_t bytes) {
     if (bytes != 0) orders_.push_back([=](Machine& d) { d.download(to, from, static_cast<std::size_t>(bytes)); });
   }
-  // Of machines with several queues.
+  // For machines with several queues.
   void on(int queue) {
     orders_.push_back([=](Machine& d) { d.on(queue); });
   }

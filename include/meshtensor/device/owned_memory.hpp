@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns memory of a device, and of the host for copies from and to it.
+// Owns memory of a device, and memory of the host for copies from and to the device.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the kernels of a host device on a device with memory and queues of its own: the shortest way to a device that
-// records its steps.
+// Runs the kernels of a host device on a device with memory and queues of its own. This is the least code for a device
+// that records its steps.
 #pragma once
 
 #include <cstring>
@@ -17,8 +17,8 @@
 
 namespace meshtensor {
 
-/// A machine that does functions of the host as its work. `host` is where such a function finds an address of the
-/// machine's memory, while it runs.
+/// A machine whose work is functions of the host. `host` gives the address at which such a function finds memory of the
+/// machine while it runs.
 template <class M>
 concept loop_machine =
     device_machine<M> && requires(M& d, std::byte* at, launched_work const& about, std::function<void()> work) {
@@ -26,7 +26,7 @@ concept loop_machine =
       d.launch(about, work);
     };
 
-/// The `recorded_program` of a device: kernels are those of `Kernels`, collectives and sums plain loops.
+/// A `recorded_program` that takes its kernels from `Kernels`, and runs collectives and sums as plain loops.
 template <loop_machine Machine, host_device Kernels>
 class program_on_machine {
   using kernels = kernels_of_device<Kernels>;
@@ -35,7 +35,7 @@ class program_on_machine {
   using memory = owned_memory<Machine>;
   using host_block = owned_host_memory<Machine>;
   using recorder = order_list<Machine>;
-  /// Adds a node's work to a list; `state` is where the machine has seed, step and numbers.
+  /// Adds a node's work to a list. `state` is the machine's copy of the seed, the step and the numbers.
   using work = std::function<void(recorder&, evaluation const&, std::byte* state, std::byte* workspace)>;
   struct captured {};
 
@@ -52,12 +52,12 @@ class program_on_machine {
   }
   void prepare_sum(dtype) {}
 
-  /// A collective among processors that share the machine.
+  /// A collective among ranks that share the machine.
   class exchange {
    public:
     exchange(Machine& d, std::string what) : machine_(d), what_(std::move(what)) {}
 
-    /// Records it for one group, whose members' calls and blocks these are.
+    /// Records the collective for one group. `calls`, `in` and `out` have the calls and blocks of its members.
     void record(recorder& to_do, std::vector<collective_call const*> const& calls, std::vector<std::byte*> const& in,
                 std::vector<std::byte*> const& out) const {
       struct blocks_of_all {
@@ -96,13 +96,13 @@ class program_on_machine {
     else return 0;
   }
 
-  /// Copies a box of `x`, from its element `first`, to all of `y`.
+  /// Copies a box of `x` that begins at its element `first` to all of `y`.
   void copy_part(recorder& to_do, view x, std::int64_t first, view y) const {
     launched_work about{"a copy of a part", {bytes_of_view(x)}, {bytes_of_view(y)}};
     x.data = host(x), y.data = host(y);
     to_do.launch(std::move(about), [=] { detail::copy_by_name(x, first, y, 0, no_id, no_id, y.extent); });
   }
-  /// Adds a dense block to another one.
+  /// Adds the dense block `term` to `total`.
   void accumulate(recorder& to_do, view total, view term) const {
     launched_work about{"a sum of a loop", {bytes_of_view(total), bytes_of_view(term)}, {bytes_of_view(total)}};
     total.data = host(total), term.data = host(term);

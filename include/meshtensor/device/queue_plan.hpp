@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads the tasks of a step over a device's queues: chooses each one's queue, and the tasks of other queues that it
-// waits for.
-// before: tasks in list order, with the bytes that they touch.  after: whatever order queues and waits allow, the bytes
-// are those of the list order.
+// Spreads the tasks of a step over a device's queues: it chooses each task's queue, and the tasks of other queues for
+// which it waits. Tasks come in list order, with the bytes that they touch. In any order that queues and waits allow,
+// the bytes are the same as in list order.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +12,14 @@
 
 namespace meshtensor {
 
-/// A task goes to the queue of the last task that it depends on, if nothing came there since; else to the one that was
-/// used least recently. It waits for no task that its queue knows to have ended.
+/// A task goes to the queue of the last task on which it depends, if nothing has been added to this queue since.
+/// Otherwise it goes to the queue that was used least recently. It does not wait for tasks that its queue already knows
+/// to have ended.
 class queue_plan {
  public:
   explicit queue_plan(int queues) : last_(static_cast<std::size_t>(queues), -1) {}
 
-  /// Adds the next task and gives its number.
+  /// Adds the next task and returns its number.
   int add(std::vector<byte_range> reads, std::vector<byte_range> writes) {
     int const number = size();
     std::vector<int> before;
@@ -32,7 +32,7 @@ class queue_plan {
     tasks_.push_back({queue, {}, std::move(reads), std::move(writes)});
     known_.push_back(last_[index(queue)] < 0 ? std::vector<int>(last_.size(), -1) : known_[index(last_[index(queue)])]);
     std::vector<int>& known = known_.back();
-    for (int b : before) {  // later ones first: what they know need not be waited for
+    for (int b : before) {  // later ones first, because they may have waited for earlier ones
       int const there = tasks_[index(b)].queue;
       if (there == queue || known[index(there)] >= b) continue;
       tasks_.back().waits.push_back(b);
@@ -46,7 +46,7 @@ class queue_plan {
   std::vector<queued_task> const& tasks() const { return tasks_; }
 
  private:
-  /// The last task that wrote a run of bytes, -1: none, and those that have read it since.
+  /// A run of bytes with the last task that wrote it, or -1 if there is none, and the tasks that have read it since.
   struct segment {
     std::byte const* end;
     int writer;
@@ -59,7 +59,7 @@ class queue_plan {
       if (last_[index(tasks_[index(b)].queue)] == b) return tasks_[index(b)].queue;
     return static_cast<int>(std::ranges::min_element(last_) - last_.begin());
   }
-  /// Cuts the run that has this address inside.
+  /// Cuts the run that contains this address in two.
   void cut(std::byte const* at) {
     auto next = segments_.lower_bound(at);
     if (next == segments_.begin()) return;
@@ -91,8 +91,8 @@ class queue_plan {
   }
 
   std::vector<queued_task> tasks_;
-  std::vector<std::vector<int>> known_;  // by task, then by queue: the last task that has ended when this one has
-  std::vector<int> last_;                // by queue: its last task
+  std::vector<std::vector<int>> known_;  // [task][queue]: the last task that has ended when this one has
+  std::vector<int> last_;                // the last task of each queue
   std::map<std::byte const*, segment> segments_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One task of a device's queues, with the bytes that it reads and writes; and the check that a list of tasks has no
-// race.
+// One task of a device's queues with the bytes that it reads and writes, and a check that a list of tasks has no race.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 
 namespace meshtensor {
 
-/// Bytes of a device's memory: an address, never read through.
+/// A range of bytes in a device's memory. The host never reads through its addresses.
 struct byte_range {
   std::byte const* begin = nullptr;
   std::byte const* end = nullptr;
@@ -22,11 +21,12 @@ struct byte_range {
     return !empty() && !other.empty() && begin < other.end && other.begin < end;
   }
 };
-/// None where there is no memory: a rank without elements has none.
+/// The range is empty if `at` is null, because a rank without elements has no memory.
 inline byte_range bytes_at(std::byte const* at, std::int64_t bytes) {
   return at == nullptr ? byte_range{} : byte_range{at, at + bytes};
 }
-/// From the lowest byte of a view to its highest: of a view with strides, what lies between its elements too.
+/// The range from the lowest to the highest byte of a view. If the view has strides, the range includes the bytes
+/// between its elements.
 inline byte_range bytes_of_view(view const& v) {
   if (v.data == nullptr || v.size() == 0) return {};
   std::int64_t lowest = 0, highest = 0;
@@ -35,15 +35,15 @@ inline byte_range bytes_of_view(view const& v) {
   return bytes_at(v.as<std::byte>() + lowest * each, (highest - lowest + 1) * each);
 }
 
-/// What a queue does after all that came before it there, and after the tasks of `waits`, which are earlier in the
-/// list.
+/// A task. Its queue runs it after all earlier tasks of this queue and after the tasks in `waits`, which are earlier in
+/// the list.
 struct queued_task {
   int queue = 0;
   std::vector<int> waits;
   std::vector<byte_range> reads, writes;
 };
 
-/// Whether two tasks must not change places: one writes what the other one reads or writes.
+/// Whether two tasks must keep their order, because one writes bytes that the other reads or writes.
 inline bool conflict(queued_task const& a, queued_task const& b) {
   auto const meet = [](std::vector<byte_range> const& x, std::vector<byte_range> const& y) {
     for (byte_range const& i : x)
@@ -54,16 +54,16 @@ inline bool conflict(queued_task const& a, queued_task const& b) {
   return meet(a.writes, b.writes) || meet(a.writes, b.reads) || meet(a.reads, b.writes);
 }
 
-/// Two tasks that conflict and that no queue and no wait keeps in their order.
+/// Two tasks that conflict, and whose order is fixed by no queue and no wait.
 struct task_race {
   int first = 0, second = 0;
 };
 
-/// The first race of a list: of tasks whose order nothing but queues and waits decides. It knows nothing of how the
-/// waits were chosen.
+/// Finds the first race of a list of tasks, if only queues and waits order them. It does not use the code that chooses
+/// the waits, so it can check that code.
 inline std::optional<task_race> find_race(std::vector<queued_task> const& tasks) {
-  std::vector<std::vector<int>> lists;  // by queue: its tasks so far
-  std::vector<std::vector<int>> known;  // by task, then by queue: the last task there that has ended when it begins
+  std::vector<std::vector<int>> lists;  // the tasks of each queue so far
+  std::vector<std::vector<int>> known;  // [task][queue]: the last task of the queue that has ended when the task begins
   for (queued_task const& t : tasks) lists.resize(std::max(lists.size(), static_cast<std::size_t>(t.queue) + 1));
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
     queued_task const& task = tasks[static_cast<std::size_t>(t)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device: runs every node by its rule's own plain loops. The oracle for other devices.
+// The reference device runs every node by the plain loops of its rule. Other devices are tested against it.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
@@ -9,15 +9,17 @@ namespace meshtensor {
 
 /// Runs the kernels of one rank over an arena in host memory.
 struct reference_device {
-  struct kernel {};  // prepared state of a node
+  struct kernel {};  // nodes need no preparation
   node_loops loops;
 
-  /// With loops for all primitives. A template: programs that have loops of their own do not compile these.
+  /// Makes a device with loops for all primitives. It is a template, so that programs that have loops of their own do
+  /// not compile these.
   template <class = lazy>
   constexpr reference_device() : loops(&evaluate<>) {}
   constexpr reference_device(node_loops l) : loops(l) {}  // NOLINT: loops are a device
 
-  /// A device that runs only this module, with loops for its nodes alone, unless loops for all are linked.
+  /// Makes a device that runs only this module. It has loops for the module's nodes alone, unless loops for all
+  /// primitives are linked.
   template <module const& Graph>
   static constexpr reference_device compiled_for() {
     if constexpr (links_passes) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network along a mesh axis as two numbers, and how many messages of a collective follow each other.
+// The network along a mesh axis as two numbers, and the number of sequential messages in a collective.
 #pragma once
 
 #include <bit>
@@ -9,17 +9,18 @@
 
 namespace meshtensor {
 
-/// The network between the ranks along a mesh axis: latency of a message in seconds, and bytes a second that a rank
-/// receives.
+/// The network between the ranks along a mesh axis: the latency of a message in seconds, and the bytes that a rank
+/// receives in a second.
 struct link {
   name axis;
   double latency = 0, bytes_per_second = 0;
 };
 
-/// The messages of a collective over `count` ranks that follow each other: as many as a tree has levels, twice as many
-/// for an all_reduce by parts, those of reduction_steps for a small one.
+/// The number of sequential messages in a collective over `count` ranks, each of which must wait for the one before. It
+/// is the number of levels of a tree. An all_reduce by parts takes twice as many, and a small all_reduce takes the
+/// steps of `reduction_steps`.
 ///
-/// source  the alpha-beta model; Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
+/// source  the alpha-beta model, Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
 ///         MPICH", 2005
 constexpr int messages_in_turn(bool is_all_reduce, bool in_steps, int count) {
   if (count < 2) return 0;

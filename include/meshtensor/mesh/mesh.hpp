@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh: processors arranged along named axes. Users write its type; passes read its value.
+// A mesh: ranks arranged along named axes. Users write the type `mesh`, and passes read its value `mesh_shape`.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@ struct axis_extent {
   std::int64_t extent;
 };
 
-/// A named axis of a mesh and its number of ranks, unless that is chosen at start-up.
+/// A named axis of a mesh with its number of ranks, unless that number is chosen at start-up.
 ///
 ///     inline constexpr struct data : mt::axis<"data"> {} data;          // as many as are started
 ///     inline constexpr struct model : mt::axis<"model", 2> {} model;
@@ -26,7 +26,7 @@ template <name Name, std::int64_t Extent = 0>
 struct axis {
   static_assert(Extent >= 0, "meshtensor S01: an axis has at least one rank");
   static constexpr name axis_name = Name;
-  static constexpr std::int64_t axis_size = Extent;  // 0: bound at start-up
+  static constexpr std::int64_t axis_size = Extent;  // 0 if it is bound at start-up
   constexpr axis_extent operator()(std::int64_t processors) const { return {Name, processors}; }
 };
 
@@ -36,7 +36,7 @@ concept mesh_axis = requires {
   requires A::axis_size >= 0;
 };
 
-/// The axes of a mesh with their extents (0: not bound yet). Ranks count row-major: the last axis varies fastest.
+/// The axes of a mesh with their extents, 0 if not bound yet. Ranks count row-major, so the last axis varies fastest.
 struct mesh_shape {
   struct row {
     name label;
@@ -50,13 +50,13 @@ struct mesh_shape {
       if (axes[a].label == label) return a;
     return -1;
   }
-  /// The number of processors; every axis must be bound.
+  /// The number of ranks. Every axis must be bound.
   constexpr std::int64_t size() const {
     std::int64_t n = 1;
     for (int a = 0; a < count; ++a) n *= axes[a].extent;
     return n;
   }
-  /// The distance in rank between two neighbours along axis `a`.
+  /// The difference in rank between two neighbours along axis `a`.
   constexpr std::int64_t stride(int a) const {
     std::int64_t n = 1;
     for (int b = a + 1; b < count; ++b) n *= axes[b].extent;
@@ -90,10 +90,11 @@ struct mesh_shape {
 };
 
 namespace detail {
-/// Whether all axes have different names. (An array, because nvcc does not accept a braced pack in its place.)
+/// Whether all axes have different names. They are in an array, because nvcc does not accept a braced pack in its
+/// place.
 template <class... Axis>
 constexpr bool names_differ() {
-  return true;  // something else is wrong
+  return true;  // another assertion reports the wrong type
 }
 template <mesh_axis... Axis>
 constexpr bool names_differ() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the sizes of mesh axes from a text, as options and environment variables have them.
+// Reads the sizes of mesh axes from a text, such as the value of an option or of an environment variable.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 
 namespace meshtensor {
 
-/// Calls `take` with each axis of `data=2,model=4`. `from` says in the error where the text stands: `--mesh`.
+/// Calls `take` with each axis of a text such as `data=2,model=4`. `from` names the source of the text in the error,
+/// for example `--mesh`.
 ///
-/// errors  S01 it is not written so
+/// errors  S01 the text does not have this form
 inline void read_axes(std::string_view text, std::string_view from, function_ref<void(axis_extent)> take) {
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view const part = rest.substr(0, rest.find(','));

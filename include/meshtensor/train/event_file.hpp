@@ -26,8 +26,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// A record in TensorFlow's framing: size and bytes, each with a masked checksum: rotated and shifted, so that
-/// checksums of data that holds checksums stay meaningful.
+/// A record in TensorFlow's framing: the size and the bytes, each followed by a masked checksum. The mask rotates the
+/// checksum and adds a constant, so that checksums of data that contains checksums stay meaningful.
 inline std::string framed(std::string const& bytes) {
   auto const checksum = [](std::string const& of) {
     std::uint32_t const sum = crc32c(of);
@@ -40,22 +40,22 @@ inline std::string framed(std::string const& bytes) {
 }  // namespace detail
 
 /// An event file of TensorBoard: numbers and texts under a tag, each with a step. `tensorboard --logdir FOLDER` draws
-/// the files of a folder together, while they grow. Every event is written at once, so that a run that ends early
-/// leaves all of them. A training that goes on begins another file. Make it in one process of a job: `if
-/// (job.is_root())`.
+/// the files of a folder together, while they grow. Every event is written at once, so that the file has all events
+/// even if the run ends early. A training that goes on from a checkpoint begins another file. Make it in one process of
+/// a job: `if (job.is_root())`.
 ///
-/// If an event cannot be written, as on a full disk, that is one warning, R17, and nothing more is written: the
-/// training goes on, and the file keeps the events before.
+/// If an event cannot be written, for example because the disk is full, the file gives one warning, R17, and writes
+/// nothing more. The training goes on, and the file keeps the events before.
 class event_file {
  public:
-  /// Creates a file in a folder, and the folder if it is missing. Events of earlier files from step `first_step` on are
-  /// not drawn any more, for a training that goes on from a checkpoint repeats these steps.
+  /// Creates a file in a folder, and creates the folder if it is missing. TensorBoard no longer draws events of earlier
+  /// files from step `first_step` on, because a training that goes on from a checkpoint repeats these steps.
   explicit event_file(std::filesystem::path const& folder, std::int64_t first_step = 0) {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     char host[256] = "host";
     ::gethostname(host, sizeof host - 1);
-    char seconds[32];  // ten digits: files are read in the order of their names
+    char seconds[32];  // always ten digits, because TensorBoard reads files in the order of their names
     std::snprintf(seconds, sizeof seconds, "%010lld", static_cast<long long>(now()));
     for (int other = 0; !file_; ++other) {
       path_ = folder / (std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) +
@@ -65,7 +65,7 @@ class event_file {
       give_up();
       return;
     }
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered: an event is one write
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered, so that an event is one write
     write(event(0).text(3, "brain.Event:2"));
     constexpr int start = 1;
     write(event(first_step).inner(7, detail::message().integer(1, start)));
@@ -76,13 +76,13 @@ class event_file {
   /// Whether all events have been written so far.
   bool good() const { return file_ != nullptr; }
 
-  /// A number, `events.scalar("loss/train", loss, step)`. TensorBoard keeps 24 bits of it.
+  /// Writes a number: `events.scalar("loss/train", loss, step)`. TensorBoard keeps 24 bits of it.
   ///
   /// errors  R51 the tag is not UTF-8
   void scalar(std::string_view tag, double value, std::int64_t step) {
     write(step, tagged(tag).real(2, static_cast<float>(value)));
   }
-  /// A text, in Markdown. errors R51 as above
+  /// Writes a text in Markdown. errors R51 as above
   void text(std::string_view tag, std::string_view words, std::int64_t step) {
     constexpr int string = 7, of_tensors = 2;  // DT_STRING, DATA_CLASS_TENSOR
     detail::message const plugin = detail::message().text(1, "text");
@@ -111,7 +111,8 @@ class event_file {
   }
   void give_up() {
     std::string const why = std::strerror(errno);
-    if (file_ && ::ftruncate(::fileno(file_.get()), size_) != 0) {}  // else readers would wait for the rest of an event
+    // Readers would wait for the rest of a partial event.
+    if (file_ && ::ftruncate(::fileno(file_.get()), size_) != 0) {}
     file_.reset();
     if (on_warning())
       on_warning()("R17: '" + path_.string() + "' cannot be written, " + why +
@@ -119,7 +120,7 @@ class event_file {
   }
 
   std::filesystem::path path_;
-  off_t size_ = 0;  // of complete events
+  off_t size_ = 0;  // bytes of complete events
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects a training that has gone wrong: a loss that is infinite, NaN, or far above those before it.
+// Detects a training that has gone wrong: its loss is infinite, NaN, or far above the losses before it.
 #pragma once
 
 #include <bit>
@@ -14,23 +14,22 @@
 
 namespace meshtensor {
 
-/// What a `loss_guard` compares a loss with.
+/// The limit above which a `loss_guard` reports a loss.
 struct loss_guard_options {
   /// The limit of a loss, as a multiple of the mean.
   double factor = 10;
-  /// The number of losses in the mean. With fewer before it, only an infinite or NaN loss is wrong.
+  /// The number of losses in the mean. As long as there are fewer losses, only an infinite or NaN loss is wrong.
   int last = 16;
 };
 
-/// Whether the loss of a step is infinite, NaN, or more than a factor above the mean of the last good ones. Call it
-/// after each step. All processes get the same result, that of the greatest loss of any of them.
+/// Tells whether the loss of a step is infinite, NaN, or more than a factor above the mean of the last good losses.
+/// Call it after each step. All processes get the same result, because they compare the greatest loss of any process.
 ///
 ///     mt::loss_guard is_wrong(job);
 ///     …
 ///     if (is_wrong(loss)) {
 ///       mt::progress(job, "{}: back to the last checkpoint\n", is_wrong.reason());
-///       keep.resume();       // and go on with other data than those that led here
-///       is_wrong.forget();
+///       keep.resume(), is_wrong.forget();  // and go on with other data than those that led here
 ///     }
 ///
 /// errors  R34 the factor is not above one, or the number of losses is below one
@@ -68,14 +67,14 @@ class loss_guard {
     return false;
   }
 
-  /// Why the last loss was wrong; empty if it was good. The same on all processes.
+  /// The reason why the last loss was wrong, or an empty text if it was good. It is the same on all processes.
   std::string const& reason() const { return reason_; }
-  /// Forgets the losses so far: after loading other values, others are to be expected.
+  /// Forgets the losses so far. Call it after loading a checkpoint, because the losses of other values are different.
   void forget() { seen_ = 0, reason_.clear(); }
 
  private:
   static constexpr double not_finite = std::numeric_limits<double>::max();
-  /// Tests the bits, for a compiler that assumes finite numbers removes `isfinite`.
+  /// Tests the bits, because a compiler that assumes finite numbers removes `isfinite`.
   static bool is_finite(double x) {
     constexpr std::uint64_t exponent = 0x7ffull << 52;
     return (std::bit_cast<std::uint64_t>(x) & exponent) != exponent;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the progress of a long job: one line that is rewritten in a terminal, a line every ten seconds elsewhere.
+// Shows the progress of a long job: one line that is rewritten in a terminal, or a new line every ten seconds
+// elsewhere.
 #pragma once
 
 #include <unistd.h>
@@ -24,21 +25,22 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// `0:07`, `12:31`, `1:02:31`
+/// A duration as text, for example `0:07`, `12:31` or `1:02:31`.
 inline std::string clock_text(double seconds) {
   auto const s = static_cast<std::int64_t>(std::min(std::max(0.0, seconds), 1e15) + 0.5);
   return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-/// The progress of a training. What is left open, the line fills in by its unit and its clock.
+/// The progress of a training. The line computes the rate and the time left by its unit and its clock, if the caller
+/// does not give them.
 struct progress_facts {
-  std::int64_t step = 0, steps = 0;  // done; in all, 0: unknown
+  std::int64_t step = 0, steps = 0;  // steps done, and steps in all, 0 if unknown
   double loss = 0;
-  double per_second = -1;    // so many units a second; negative: not known
-  double seconds_left = -1;  // negative: not known
-  std::string_view units{};  // what is counted, such as images; empty: not said
-  double waiting = -1;       // the share of the time that steps have waited for data; negative: not said
+  double per_second = -1;    // units a second, negative if unknown
+  double seconds_left = -1;  // negative if unknown
+  std::string_view units{};  // the unit, for example images, or empty if unknown
+  double waiting = -1;       // the share of the time that steps waited for data, negative if unknown
 };
 
 /// A rate with few digits: `0.25`, `4437`, `44.4 k`, `1.23 M`.
@@ -49,8 +51,8 @@ inline std::string rate_text(double per_second) {
                              : detail::rounded(static_cast<std::int64_t>(per_second));
 }
 
-/// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`, with `  2 % waiting for data` before the time if it is
-/// known. What is not known is left out.
+/// The text of a line: `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`, with `  2 % waiting for data` before
+/// the time if it is known. Unknown facts are left out.
 inline std::string text_of(progress_facts const& f) {
   std::string const of = f.steps == 0 ? "" : fmt::format("/{}", f.steps);
   std::string all = fmt::format("step {}{}  loss {:.4f}", f.step, of, f.loss);
@@ -61,18 +63,18 @@ inline std::string text_of(progress_facts const& f) {
   return all;
 }
 
-/// Shows progress on standard error, from one process of a job, as often as a reader can follow. `line.show({…})` after
-/// each step costs next to nothing. A terminal has one line, which is rewritten. Elsewhere there are plain lines. The
-/// last step is always shown.
+/// Shows progress on standard error, from one process of a job, as often as a reader can follow. Call `line.show({…})`
+/// after each step, which costs next to nothing. A terminal gets one line that is rewritten. Other outputs get plain
+/// lines. The last step is always shown.
 class progress_line {
  public:
-  /// With a unit, the line counts by itself how many of them a second are learnt from, and the time that is left:
+  /// With a unit, the line itself computes how many units a second the training processes, and the time that is left:
   ///
   ///     mt::progress_line line(job, mt::unit_of(step));     // or {"frames", 32}: 32 frames a step
   ///     line.show({.step = 120, .steps = 2940, .loss = loss});
   explicit progress_line(job const& job, progress_unit unit = {})
       : progress_line(job.is_root() ? stderr : nullptr, is_terminal(), std::move(unit)) {}
-  /// Writes to another file, or nowhere. `rewrites`: each line overwrites the last one.
+  /// Writes to another file, or nowhere if `to` is null. If `rewrites` is true, each line overwrites the last one.
   progress_line(std::FILE* to, bool rewrites, progress_unit unit = {})
       : to_(to), rewrites_(rewrites), unit_(std::move(unit)) {}
   progress_line(progress_line const&) = delete;
@@ -89,19 +91,20 @@ class progress_line {
     std::fflush(to_);
     shown_ = rewrites_;
   }
-  /// Clears the terminal's line for other output, until progress is next shown.
+  /// Clears the terminal's line for other output. The next call of `show` writes it again.
   void clear() {
     if (shown_) std::fputs("\r\x1b[K", to_);
     shown_ = false;
   }
 
  private:
-  /// Whether lines can be rewritten there.
+  /// Whether standard error is a terminal that can rewrite a line.
   static bool is_terminal() {
     char const* const kind = std::getenv("TERM");
     return isatty(STDERR_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
   }
-  /// From the first step that was shown on: the one before may have prepared kernels, or belong to an earlier run.
+  /// Computes the rate and the time left from the steps after the first call of `show`. Earlier steps do not count,
+  /// because they may have prepared kernels or belong to an earlier run.
   void complete(progress_facts& f, double now) const {
     auto const done = static_cast<double>(f.step - first_step_);
     if (f.units.empty()) f.units = unit_.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what a step of a program counts in: tokens, images, rows or sequences, by the dims of its inputs.
+// Finds the unit in which a step counts its data, for example tokens or images, by the dims of the program's inputs.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace meshtensor {
 
-/// What a step learns from: `{"images", 256}`.
+/// The unit of the training data and its number in a step, for example `{"images", 256}`.
 struct progress_unit {
   std::string name;
   double per_step = 0;
 };
 
-/// The unit of a graph, from its inputs with dims. The dims that all of them share are those of the batch. If there is
-/// one input alone, its first dim is, or all dims if its elements are integers. The count is the product of their
-/// extents, whatever the layout. If the batch has one dim and this is not called `batch`, the unit has the dim's name.
-/// Otherwise these are the names:
+/// Finds the unit of a graph from its inputs with dims. The dims of the batch are those that all of these inputs share.
+/// If there is only one such input, the batch is its first dim, or all of its dims if its elements are integers. The
+/// count is the product of the extents of the whole dims, so it does not depend on the layout. If the batch has one dim
+/// and this dim is not called `batch`, the unit has the dim's name. Otherwise the unit has one of these names:
 ///
 /// - tokens: all inputs are integers, and the batch has several dims, such as batch and length
 /// - sequences: all inputs are integers, and the batch has one dim
-/// - images: an input has three dims besides those of the batch, or two if its elements are bytes
-/// - rows: any other
+/// - images: an input has at least three dims besides those of the batch, or two if its elements are bytes
+/// - rows: any other case
 /// - steps: no input has dims
 template <class = lazy>
 progress_unit unit_of(module const& graph, binding const& numbers) {
@@ -56,7 +56,7 @@ progress_unit unit_of(module const& graph, binding const& numbers) {
   return {!all_integers ? "rows" : batch.count > 1 ? "tokens" : "sequences", count};
 }
 
-/// The same of an executable: `mt::progress_line line(job, mt::unit_of(step));`.
+/// The unit of an executable: `mt::progress_line line(job, mt::unit_of(step));`.
 template <class Step>
 requires requires(Step const& s) {
   s.graph();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a training to save and exit: on a signal, or when its time is over.
+// Tells a training to save and exit, because a signal came or its time is over.
 #pragma once
 
 #include <sys/auxv.h>
@@ -23,11 +23,11 @@ namespace meshtensor {
 
 namespace detail {
 
-/// State shared with the signal handler, which may do nothing but set it.
+/// State shared with the signal handler, which may do nothing but set this state.
 struct signals_seen {
-  std::atomic<std::int64_t> at = 0;  // the time of the first signal, in nanoseconds; 0: none yet
-  std::atomic<int> number = 0;       // which one it is, set after its time
-  std::atomic<int> listeners = 0;    // live stop requests
+  std::atomic<std::int64_t> at = 0;  // the time of the first signal in nanoseconds, 0 if there is none yet
+  std::atomic<int> number = 0;       // the number of the first signal, set after its time
+  std::atomic<int> listeners = 0;    // stop requests that exist
   static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 };
 inline signals_seen& seen_signals() {
@@ -35,8 +35,8 @@ inline signals_seen& seen_signals() {
   return all;
 }
 
-/// The signal handler. A second signal to end the program ends it, as without a handler. Launchers send one request
-/// both to a process and to its group, so two signals at nearly the same time count as one.
+/// The signal handler. A second SIGINT or SIGTERM ends the program, as if there were no handler. However, launchers
+/// send one request both to a process and to its group, so two signals within 0.3 seconds count as one.
 inline void note_signal(int number) {
   constexpr std::int64_t one_request = 300'000'000;
   signals_seen& seen = seen_signals();
@@ -53,8 +53,9 @@ inline void note_signal(int number) {
   std::raise(number);
 }
 
-/// An alternate signal stack for the thread that makes it, while it lives. why: kernels of oneDNN keep numbers below
-/// the end of the program's stack, farther down than the red zone that a handler preserves.
+/// An alternate signal stack for the thread that makes it, as long as the object exists. It is needed because kernels
+/// of oneDNN keep numbers below the end of the program's stack, farther down than the red zone that a handler
+/// preserves.
 class signal_stack {
  public:
   signal_stack() {
@@ -80,14 +81,14 @@ class signal_stack {
 
 }  // namespace detail
 
-/// When a `stop_request` asks for the end of the program, besides signals.
+/// Reasons besides signals for which a `stop_request` asks for the end of the program.
 struct stop_options {
-  /// Seconds after which the program should exit; 0: on a signal only.
+  /// Seconds after which the program should exit. With 0, it exits only on a signal.
   double seconds = 0;
 };
 
-/// Whether the program should save and exit. Call it once a step. All processes get the same result: true once any of
-/// them has received SIGINT, SIGTERM or SIGUSR1, or any of them is out of time.
+/// Tells whether the program should save and exit. Call it once a step. All processes get the same result. It becomes
+/// true once any process has received SIGINT, SIGTERM or SIGUSR1, or any process is out of time.
 ///
 ///     mt::stop_request stop(job, {.seconds = limit});
 ///     while (…) {
@@ -98,14 +99,15 @@ struct stop_options {
 ///       }
 ///     }
 ///
-/// It handles these signals while it lives, also during a step, and restores the earlier handlers. Make it on the
-/// program's first thread, which receives signals. A signal that was ignored stays ignored. A second SIGINT or SIGTERM
-/// ends the program at once.
+/// As long as the object exists, it handles these signals, also during a step. Its destructor restores the earlier
+/// handlers. Make it on the program's first thread, because this thread receives the signals. A signal that was ignored
+/// stays ignored. A second SIGINT or SIGTERM ends the program at once.
 ///
 /// errors  R33 the seconds are negative or not a number
 class stop_request {
  public:
-  /// Exit code of a program that left before its end: start it again with the same command (EX_TEMPFAIL of sysexits.h).
+  /// The exit code of a program that stopped early and should be started again with the same command (EX_TEMPFAIL of
+  /// sysexits.h).
   static constexpr int exit_code = 75;
 
   /// Collective: all processes make it.
@@ -145,7 +147,8 @@ class stop_request {
     return why_ != 0;
   }
 
-  /// "SIGTERM", "the time limit"; empty while the call has not returned true. The same on all processes.
+  /// The reason of the stop, for example "SIGTERM" or "the time limit". It is empty as long as the call has not
+  /// returned true, and it is the same on all processes.
   char const* reason() const {
     switch (why_) {
       case 0: return "";

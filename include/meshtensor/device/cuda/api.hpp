@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the functions of the CUDA driver, NVRTC and cuBLASLt that are called, as their headers do: neither is needed
-// to build a program. tests/unit/device/cuda_api.cpp compares them with the headers where those are.
+// Declares the functions of the CUDA driver, NVRTC and cuBLASLt that are called, so that a program can be built without
+// their headers. If the headers are installed, tests/unit/device/cuda_api.cpp compares these declarations with them.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace meshtensor::cuda::api {
 
-using result = int;  // of the driver; 0: success
+using result = int;  // of the driver, 0 for success
 using device = int;
-using pointer = unsigned long long;  // on the GPU
+using pointer = unsigned long long;  // an address on the GPU
 struct context_object;
 struct module_object;
 struct function_object;
@@ -31,7 +31,7 @@ inline constexpr int capture_this_thread = 1;  // a mode of capture
 inline constexpr unsigned non_blocking_stream = 1;
 inline constexpr result no_device = 100, not_ready = 600;
 
-/// The driver: libcuda.so.1.
+/// The driver, libcuda.so.1.
 struct driver {
   result (*cuInit)(unsigned);
   result (*cuDeviceGetCount)(int*);
@@ -68,7 +68,7 @@ struct driver {
 struct program_object;
 using program = program_object*;
 
-/// The compiler of kernels: libnvrtc.so.
+/// The compiler of kernels, libnvrtc.so.
 struct compiler {
   int (*nvrtcCreateProgram)(program*, char const*, char const*, int, char const* const*, char const* const*);
   int (*nvrtcCompileProgram)(program, int, char const* const*);
@@ -105,7 +105,7 @@ inline constexpr std::uint32_t epilogue_bias = 4;
 inline constexpr int batch_count = 5, batch_step = 6, batch_mode = 8;  // of a layout
 inline constexpr int most_workspace = 1, alignment_a = 5, alignment_b = 6, alignment_c = 7, alignment_d = 8;
 
-/// Products of matrices: libcublasLt.so.
+/// The library of matrix products, libcublasLt.so.
 struct products {
   int (*cublasLtCreate)(blas*);
   int (*cublasLtMatmulDescCreate)(product*, int, int);

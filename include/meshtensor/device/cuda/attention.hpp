@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs attention on the GPU as one kernel, its gradients as two: scores stay in registers and shared memory.
+// Runs attention on the GPU as one kernel, and its gradients as two. Scores stay in registers and shared memory.
 #pragma once
 
 #include <charconv>
@@ -21,7 +21,7 @@ namespace detail {
 /// Writes the kernels of one attention, or of its gradient.
 class attention_writer {
  public:
-  /// `alignment`: of the addresses of operands and results, in bytes.
+  /// `alignment` has the alignment of each operand's and result's address, in bytes.
   attention_writer(preparation& p, node const& n, view const* operands, view const* results, int const* alignment)
       : p_(p), form_(attention_form_of(p.m, n)), operands_(n.operands.count), aligned_(alignment) {
     for (int i = 0; i < n.operands.count; ++i) tensors_.push_back(operands[i]);
@@ -56,7 +56,8 @@ class attention_writer {
   }
 
  private:
-  /// A kernel with a block for each tile of `rows`; the longest causal ones come first.
+  /// Makes a kernel with one block for each tile of `rows`. For causal attention, the tiles with the most work come
+  /// first.
   prepared_kernel kernel(attention_use use, std::int64_t rows, bool last_is_longest) {
     tile_shape const how = tile_shape::of(use, type_, head_, value_, rows,
                                           use == attention_use::to_keys ? queries_ : keys_, p_.block(), p_.device);
@@ -114,7 +115,7 @@ class attention_writer {
     char text[40];
     return {text, std::to_chars(text, text + sizeof text, x).ptr};
   }
-  /// The rows of one batch and head along dim `row`; `column` -1: one element each.
+  /// The rows of one batch and head along the dim `row`. If `column` is -1, each row has one element.
   std::string rows_of(int tensor, int row, int column) const {
     view const& x = tensors_[static_cast<std::size_t>(tensor)];
     bool const is_result = tensor >= operands_;
@@ -125,7 +126,8 @@ class attention_writer {
                    is_result ? max_kernel_operands + tensor - operands_ : tensor, "] + f", tensor, ", ", down, "ll, ",
                    across, "ll}"});
   }
-  /// Elements side by side that are loaded at once: all that a row's length, strides and address are multiples of.
+  /// The number of contiguous elements that are loaded at once. It divides the row's length and strides, and matches
+  /// the alignment of the address.
   int at_once(int tensor, view const& x, int column) const {
     auto const size = static_cast<std::int64_t>(bytes_of(type_));
     std::int64_t n = x.stride[x.find(column)] == 1 ? 16 / size : 1;
@@ -140,14 +142,14 @@ class attention_writer {
   int operands_;
   int const* aligned_;
   std::vector<view> tensors_;
-  index_text outer_;  // batches and heads
+  index_text outer_;  // the dims of batches and heads
   dtype type_ = dtype::f32;
   std::int64_t head_ = 0, value_ = 0, queries_ = 0, keys_ = 0, ahead_ = 0;
 };
 
 }  // namespace detail
 
-/// The work of an attention or of its gradient, which the device has claimed; none if the node is another one.
+/// The work of an attention or its gradient that the device has claimed, or none if the node is another one.
 inline node_work attention_of(preparation& p, node const& n, view const* operands, view const* results,
                               int const* alignment) {
   if (!is_whole(n)) return {};

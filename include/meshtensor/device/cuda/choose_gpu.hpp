@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the GPU of a process: the one that MESHTENSOR_CUDA_GPU names, the one of the rank's number on its machine, or
-// the first.
+// Chooses the GPU of a process: the GPU that MESHTENSOR_CUDA_GPU names, otherwise the GPU with the rank's number on its
+// machine, or the first one.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,9 @@
 
 namespace meshtensor::cuda {
 
-/// The GPU that MESHTENSOR_CUDA_GPU names, whoever else takes it; nothing, if it is not set. errors R80 it is no number
+/// The GPU that MESHTENSOR_CUDA_GPU names, even if other processes use it, or nothing if the variable is not set.
+///
+/// errors  R80 it is no number
 inline std::optional<int> named_gpu() {
   char const* const text = std::getenv("MESHTENSOR_CUDA_GPU");
   if (text == nullptr || *text == '\0') return {};
@@ -24,9 +26,9 @@ inline std::optional<int> named_gpu() {
   return number;
 }
 
-/// The number of a rank's GPU among the `count` that it sees. `here`: the ranks of its machine.
+/// The number of a rank's GPU among the `count` GPUs that it sees. `here` lists the ranks of its machine.
 ///
-/// errors  R77 more ranks than GPUs, unless each is told which one it takes
+/// errors  R77 there are more ranks than GPUs, and MESHTENSOR_CUDA_GPU is not set
 inline int gpu_of_rank(std::vector<int> const& here, int rank, int count) {
   if (auto const named = named_gpu()) return *named;
   return static_cast<int>(device_of_rank(here, rank, static_cast<std::size_t>(count), "mt::cuda_device has",
@@ -35,12 +37,12 @@ inline int gpu_of_rank(std::vector<int> const& here, int rank, int count) {
                                          "their own"));
 }
 
-/// The number of this process's GPU, and whether it is in use.
+/// The number of this process's GPU, and whether it is already in use.
 struct gpu_choice {
   int number = 0;
   bool is_in_use = false;
 
-  /// Takes the GPU of a rank. errors R80 this process uses another one already
+  /// Chooses the GPU of a rank. errors R80 this process already uses another GPU
   void choose(int wanted, int rank) {
     if (is_in_use && wanted != number)
       throw error("R80", {"rank ", rank, " is to run on GPU ", wanted, ", but its process has used GPU ", number,
@@ -54,21 +56,21 @@ inline gpu_choice& chosen_gpu() {
   static gpu_choice choice{named_gpu().value_or(0)};
   return choice;
 }
-/// A test's own GPU.
+/// The GPU that a test uses instead of a real one.
 inline gpu*& given_gpu() {
   static gpu* given = nullptr;
   return given;
 }
 
-/// Takes the GPU of this rank. A machine without a driver says so when the GPU is used.
+/// Chooses the GPU of this rank. If the machine has no driver, the error comes when the GPU is first used.
 inline void choose_gpu(std::vector<int> const& here, int rank) {
   if (given_gpu() != nullptr) return;
   if (auto const count = visible_nvidia_gpus()) chosen_gpu().choose(gpu_of_rank(here, rank, *count), rank);
 }
-/// The GPU of this process, the same for all programs. errors R80, R81
+/// The GPU of this process, which all programs share. errors R80, R81
 inline gpu& gpu_in_use() {
   if (given_gpu() != nullptr) return *given_gpu();
-  // It is never closed: values of a store may outlive everything else.
+  // The GPU is never closed, because values of a store may outlive everything else.
   static loaded_gpu& mine = *new loaded_gpu(chosen_gpu().number);
   chosen_gpu().is_in_use = true;
   return mine;

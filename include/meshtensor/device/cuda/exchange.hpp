@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs collectives among the processors of a mesh that share one GPU: copies, and sums in the order of all transports.
+// Runs collectives among the ranks of a mesh that share one GPU, as copies and as sums in the same order as all
+// transports.
 #pragma once
 
 #include "meshtensor/comm/strided_slice.hpp"
@@ -7,12 +8,12 @@
 
 namespace meshtensor::cuda {
 
-/// The most processors whose blocks one kernel reads and writes.
+/// The largest number of ranks whose blocks one kernel reads and writes.
 inline constexpr int most_members = max_pointers / 2;
 
 namespace detail {
 
-/// `Op::of(x0, x1)` over all members: in their order, or pairwise as small all_reduces go.
+/// Writes `Op::of(x0, x1)` over all members: in their order, or pairwise for a small all_reduce.
 inline std::string fold_text(int count, bool in_steps, char const* op) {
   auto const of = [&](std::string const& a, std::string const& b) { return joined({op, "::of(", a, ", ", b, ")"}); };
   auto const x = [](int k) { return "x" + std::to_string(k); };
@@ -32,11 +33,12 @@ inline std::string fold_text(int count, bool in_steps, char const* op) {
   return level[0];
 }
 
-/// Reads p[0 …], one block for each member, and writes p[32 …], `results` of them.
+/// Makes a kernel that reads one block of each member from p[0 …] and writes `results` blocks to p[32 …].
 inline prepared_kernel fold_kernel(preparation& p, collective_call const& call, int count, int results) {
   char const* const ops[] = {"", "sums", "maxima", "minima"};
   std::string const type = type_text(call.type);
-  // n[0] elements in all; a run of n[1] of them at n[2] and every n[3] in each block
+  // n[0] is the number of elements. A block has runs of n[1] elements. The first run is at n[2], and their distance is
+  // n[3].
   std::string t = "if (i >= a.n[0]) return;\nconst i64 from = a.n[2] + i / a.n[1] * a.n[3] + i % a.n[1];\n";
   for (int k = 0; k < count; ++k)
     add(t, {"const sum<", type, "> x", k, " = (sum<", type, ">)get(((const ", type, "*)a.p[", k, "])[from]);\n"});
@@ -52,7 +54,7 @@ inline prepared_kernel fold_kernel(preparation& p, collective_call const& call, 
 /// One collective of a program.
 class device_exchange {
  public:
-  /// errors R84 it has more members than a kernel reads
+  /// errors R84 it has more members than a kernel can read
   device_exchange(preparation& p, box_copier const& copier, collective_call const& call, int members)
       : copier_(&copier), block_(p.block()) {
     if (members > most_members)
@@ -67,7 +69,7 @@ class device_exchange {
     }
   }
 
-  /// Records it for one group, whose members' calls and blocks these are.
+  /// Records the collective for one group. `calls`, `in` and `out` have the calls and blocks of its members.
   void record(recording& to_do, std::vector<collective_call const*> const& calls, std::vector<address> const& in,
               std::vector<address> const& out) const {
     auto const count = static_cast<int>(calls.size());

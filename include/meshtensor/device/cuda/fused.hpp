@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a fused kernel as CUDA text from its descriptor and its extents: a group of threads for each row, neighbours
-// on neighbouring elements; sums over rows in chunks, which a second kernel adds up in their order.
+// Writes a fused kernel as CUDA text from its descriptor and its extents. Each row has a group of threads, and
+// neighbouring threads have neighbouring elements. Sums over rows are made in chunks, and a second kernel adds the
+// chunks up in their order.
 #pragma once
 
 #include "meshtensor/device/cuda/fused/row.hpp"
@@ -8,10 +9,10 @@
 
 namespace meshtensor::cuda {
 
-/// One kernel that does the work and, if sums were cut into chunks, others that add these up.
+/// One kernel that does the work and, if sums were cut into chunks, others that add the chunks up.
 struct fused_text {
   std::vector<prepared_kernel> kernels;
-  std::int64_t base[max_kernel_steps] = {};  // first indices
+  std::int64_t base[max_kernel_steps] = {};  // first indices of positions and random numbers
 };
 
 namespace detail {
@@ -55,7 +56,7 @@ class fused_writer {
         add(t, {"const ", register_text(s_.d.operand_type(i)), " x", i, " = get(*",
                 n_.pointer(i, s_.d.operand_type(i), true), ");\n"});
     std::vector<bool> done(max_kernel_steps);
-    for (int i = 0; i < s_.d.step_count; ++i)  // a position or a random number of a tensor without dims
+    for (int i = 0; i < s_.d.step_count; ++i)  // positions and random numbers of tensors without dims
       if (s_.space.walks(i) && s_.d.step(i).level == extent_class::uniform)
         add(t, {"const i64 at", i, " = a.n[", s_.slot[i], "];\n"});
     row_.scalars(t, extent_class::uniform, 0, done);

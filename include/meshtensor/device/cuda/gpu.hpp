@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of a GPU: memory, kernels made from CUDA text, matrix products, and recorded steps, all in one stream.
-// why: a test stands in for the hardware, with memory of its own and kernels that the host's compiler makes.
+// It is an interface so that a test can replace the hardware, with memory of its own and kernels that the host's
+// compiler makes.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +18,15 @@
 
 namespace meshtensor::cuda {
 
-/// An address on the GPU. It is a pointer, so that plans can be laid over it, but the host never reads through it.
+/// An address on the GPU. It is a pointer, so that plans can use it like host memory, but the host never reads through
+/// it.
 using address = std::byte*;
 
-/// The most pointers and numbers that a kernel takes.
+/// The largest numbers of pointers and of words that a kernel takes.
 inline constexpr int max_pointers = 64, max_words = 48;
 
-/// The one argument of every kernel: addresses of operands and results, the numbers of the step, and what else its text
-/// reads.
+/// The only argument of every kernel: the addresses of operands and results, the numbers of the step, and any other
+/// values that its text reads.
 struct launch_arguments {
   address p[max_pointers];
   address state;  // seed and step, then the module's numbers
@@ -43,31 +45,32 @@ struct launch_shape {
   std::size_t shared_bytes = 0;  // dynamic shared memory of a block
 };
 
-/// A batch of products of matrices in column-major order, C = op(A)·op(B): rows and columns of C, the summed extent,
-/// and the distances between columns and between matrices of the batch. What is added is added before C is rounded.
+/// A batch of products of column-major matrices, C = op(A)·op(B). The rows and columns of C are m and n, and the summed
+/// extent is k. Columns are lda, ldb and ldc elements apart, and matrices of the batch by the steps. Terms are added
+/// before C is rounded.
 struct gemm {
   dtype type = dtype::f32;
   std::int64_t m = 1, n = 1, k = 1, batch = 1;
   bool transposed_a = false, transposed_b = false;
   std::int64_t lda = 1, ldb = 1, ldc = 1;
   std::int64_t step_a = 0, step_b = 0, step_c = 0;
-  int alignment = 16;         // bytes, of all addresses
-  bool by_address = false;    // the matrices lie anywhere: their addresses are in tables on the GPU
-  bool adds_offset = false;   // a number for each row of C, side by side
-  int offset_alignment = 16;  // bytes, of their address
-  bool adds_matrix = false;   // another matrix of C's rows and columns, which may lie where C does
-  std::int64_t ld_added = 1;  // the distance between its columns
+  int alignment = 16;         // of all addresses, in bytes
+  bool by_address = false;    // the addresses of the matrices are in tables on the GPU
+  bool adds_offset = false;   // adds a number to each row of C, from contiguous memory
+  int offset_alignment = 16;  // of the address of these numbers, in bytes
+  bool adds_matrix = false;   // adds a matrix of the shape of C, which may be in C's memory
+  std::int64_t ld_added = 1;  // the distance between the added matrix's columns
 
   bool operator==(gemm const&) const = default;
 };
 
-/// The addresses of a product: of its matrices, or of the tables of their addresses, and of what is added.
+/// The addresses of a product's matrices, or of the tables with their addresses, and of the added terms.
 struct product_addresses {
   address a, b, c;
   address offset = nullptr, added = nullptr;
 };
 
-/// How a GPU computes a product.
+/// The way in which a GPU computes a product.
 class product_plan {
  public:
   virtual ~product_plan() = default;
@@ -84,9 +87,9 @@ class gpu {
  public:
   virtual ~gpu() = default;
 
-  /// Threads in a block of the kernels that are to be made; a power of two.
+  /// The number of threads in a block of a kernel that is being made, which is a power of two.
   virtual int block_threads() const = 0;
-  /// Blocks that keep it busy.
+  /// The number of blocks that keep the GPU busy.
   virtual std::int64_t enough_blocks() const = 0;
 
   /// The most bytes of shared memory that a block may have.
@@ -94,14 +97,14 @@ class gpu {
   /// Whether warps multiply matrices of bf16, by `mma.sync`.
   virtual bool has_matrix_units() const = 0;
 
-  /// Memory at a multiple of 256. errors R82 there is not enough
+  /// Gives memory at a multiple of 256 bytes. errors R82 there is not enough
   virtual address allocate(std::size_t bytes) = 0;
   virtual void release(address which) noexcept = 0;
-  /// Memory of the host that the GPU copies from and to while the host goes on.
+  /// Gives memory of the host for copies that the GPU makes while the host goes on.
   virtual std::byte* allocate_host(std::size_t bytes) = 0;
   virtual void release_host(std::byte* which) noexcept = 0;
 
-  // In the order of the calls; only `wait` waits.
+  // The stream runs these in the order of the calls. Only `wait` waits for them.
   virtual void upload(address to, void const* from, std::size_t bytes) = 0;
   virtual void download(void* to, address from, std::size_t bytes) = 0;
   virtual void copy(address to, address from, std::size_t bytes) = 0;
@@ -110,32 +113,33 @@ class gpu {
   virtual void run(product_plan const& how, product_addresses const& at, address workspace) = 0;
   virtual void wait() = 0;
 
-  /// Compiles a text and gives its kernels by name. errors R83
+  /// Compiles a text and returns its kernels in the order of the names. errors R83
   virtual std::vector<function> load(std::string const& text, std::vector<std::string> const& names) = 0;
-  /// Frees the kernels of a text, none of which runs or is in a recorded step.
+  /// Frees the kernels of a text. None of them may be running or be part of a recorded step.
   virtual void unload(std::vector<function> const&) noexcept {}
-  /// Null: it has no way to compute this product.
+  /// Plans a product, or returns null if the GPU has no way to compute it.
   virtual std::unique_ptr<product_plan> plan(gemm const& product) = 0;
-  /// Bytes of workspace of its products.
+  /// The bytes of workspace that its products may use.
   virtual std::size_t workspace_bytes() const = 0;
 
-  /// Its one stream, for libraries that give work to it by themselves, and what makes it the GPU of this thread.
+  /// Its only stream, for libraries that give work to it themselves, and the call that makes this GPU current on the
+  /// calling thread.
   virtual api::stream stream() = 0;
   virtual void enter_here() = 0;
 
   virtual void begin_recording() = 0;
   virtual std::unique_ptr<recorded_step> end_recording() = 0;
   virtual void replay(recorded_step const& step) = 0;
-  /// Frees all recorded steps, and ends a recording that is under way. To be called before NCCL aborts a communicator:
-  /// it waits until no graph has kernels of the communicator.
+  /// Frees all recorded steps, and ends a recording that is in progress. Call it before NCCL aborts a communicator,
+  /// because an abort waits until no graph has kernels of the communicator.
   virtual void free_recorded_steps() {}
 
-  /// Replaces `wait` where work in the stream may wait for other processes: polls until the stream is done, and throws
-  /// if they do not come.
+  /// Replaces the blocking `wait` if work in the stream may wait for other processes. It polls until the stream is
+  /// done, and throws if the other processes do not come.
   using watched_wait = std::function<void(function_ref<bool()> is_done)>;
   watched_wait& watch() { return watch_; }
 
-  /// Held by whoever uses the stream.
+  /// A lock that every user of the stream holds.
   std::mutex& turns() { return turns_; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An NVIDIA GPU of this machine: its driver, compiler and library of products, found when a program starts.
+// An NVIDIA GPU of this machine, with its driver, its compiler and its library of products, which are found at
+// start-up.
 #pragma once
 
 #include <dlfcn.h>
@@ -19,10 +20,10 @@ namespace meshtensor::cuda {
 
 namespace detail {
 
-/// A shared object by the first of some names that there is.
+/// A shared object, which is the first of several names that can be loaded.
 class library {
  public:
-  /// errors R80 there is none
+  /// errors R80 none of the names can be loaded
   library(char const* what, std::initializer_list<char const*> names,
           char const* advice = "install CUDA 12 or later, and set MESHTENSOR_CUDA to the folder of its libraries")
       : what_(what) {
@@ -171,7 +172,7 @@ class loaded_gpu final : public gpu {
     std::lock_guard const turn(turn_of_kernels_);
     driver_.cuCtxSetCurrent(context_);
     api::module loaded = nullptr;
-    for (function const& f : all)  // later kernels may get the same handles
+    for (function const& f : all)  // because later kernels may get the same handles
       if (auto const k = kernels_.extract(static_cast<api::kernel>(f.handle))) loaded = k.mapped().from;
     if (loaded != nullptr) driver_.cuModuleUnload(loaded);
   }
@@ -189,7 +190,7 @@ class loaded_gpu final : public gpu {
     products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_b, &turned_b, sizeof turned_b);
     int refused = 0;
     if (g.adds_offset) {
-      // The address tells its alignment alone until the product runs.
+      // Until the product runs, only the alignment of this address counts.
       auto const aligned_so = static_cast<std::uintptr_t>(g.offset_alignment);
       refused |=
           products_.cublasLtMatmulDescSetAttribute(made->what, api::epilogue, &api::epilogue_bias,
@@ -211,7 +212,8 @@ class loaded_gpu final : public gpu {
     lay(made->a, g.transposed_a ? g.k : g.m, g.transposed_a ? g.m : g.k, g.lda, g.step_a);
     lay(made->b, g.transposed_b ? g.n : g.k, g.transposed_b ? g.k : g.n, g.ldb, g.step_b);
     lay(made->c, g.m, g.n, g.ldc, g.step_c);
-    // One layout where both have the same: cuBLASLt takes one address for C and D only then.
+    // C and D share one layout if their columns have the same distance, because only then cuBLASLt accepts one address
+    // for both.
     if (g.adds_matrix && g.ld_added != g.ldc) lay(made->added, g.m, g.n, g.ld_added, g.step_c);
     if (refused != 0) return nullptr;
     api::preference wish = nullptr;
@@ -297,7 +299,7 @@ class loaded_gpu final : public gpu {
       from.steps_.erase(this);
       destroy();
     }
-    /// Where it runs, the driver frees it when it is done.
+    /// Destroys the graph. If it is still running, the driver frees it at its end.
     void destroy() {
       from.driver_.cuCtxSetCurrent(from.context_);
       if (ready != nullptr) from.driver_.cuGraphExecDestroy(ready);
@@ -415,7 +417,7 @@ class loaded_gpu final : public gpu {
   std::size_t shared_bytes_ = 0;
   struct loaded_kernel {
     api::module from = nullptr;
-    std::size_t shared_bytes = 0;  // that it may have, if that is more than 48 KB
+    std::size_t shared_bytes = 0;  // the limit that was set, if it is more than 48 KB
   };
   std::mutex turn_of_kernels_;
   std::map<api::kernel, loaded_kernel> kernels_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a GPU, and of the host for copies from and to it.
+// Owns memory of a GPU, and memory of the host for copies from and to the GPU.
 #pragma once
 
 #include "meshtensor/device/cuda/gpu.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the functions of NCCL that are called, as its header does, and finds them: it is not needed to build a
-// program.
+// Declares the functions of NCCL that are called, and finds them at run time, so that a program can be built without
+// NCCL.
 #pragma once
 
 #include "meshtensor/device/cuda/loaded_gpu.hpp"
@@ -17,16 +17,17 @@ using communicator = communicator_object*;
 
 inline constexpr int nccl_u8 = 1, nccl_i32 = 2, nccl_i64 = 4, nccl_f32 = 7, nccl_f64 = 8, nccl_bf16 = 9;
 inline constexpr int nccl_sum = 0, nccl_max = 2, nccl_min = 3;
-inline constexpr int nccl_in_progress = 7;  // of a call on a communicator that does not block
+inline constexpr int nccl_in_progress = 7;  // the result of a call on a communicator that does not block
 
-/// How a communicator is made, as version 2.14 had it first: later ones take it with their own defaults.
+/// The settings of a communicator as version 2.14 declared them first. Later versions accept this struct and use
+/// defaults for newer settings.
 struct nccl_config {
   std::size_t size = sizeof(nccl_config);
   unsigned magic = 0xcafebeef, version = 21400;
   int blocking = 0;
 };
 
-/// Collectives among GPUs, of version 2.14 or later: libnccl.so.2. 0: success.
+/// Collectives among GPUs, libnccl.so.2 of version 2.14 or later. They return 0 for success.
 struct nccl {
   int (*ncclGetUniqueId)(nccl_id*);
   int (*ncclCommInitRankConfig)(communicator*, int, nccl_id, int, nccl_config*);
@@ -46,12 +47,12 @@ struct nccl {
 
 }  // namespace api
 
-/// A test's own functions.
+/// The functions that a test uses instead of NCCL.
 inline api::nccl const*& given_nccl() {
   static api::nccl const* given = nullptr;
   return given;
 }
-/// errors R80 it is not installed
+/// errors R80 NCCL is not installed
 inline api::nccl const& nccl_in_use() {
   if (given_nccl() != nullptr) return *given_nccl();
   static api::nccl const found = [] {

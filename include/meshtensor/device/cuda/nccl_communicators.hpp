@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs collectives among the GPUs of several processes by NCCL, in each GPU's stream, so that they are captured in one
-// graph with the kernels before and behind them.
+// Runs collectives among the GPUs of several processes by NCCL, in each GPU's stream, so that one graph captures them
+// together with the kernels before and after them.
 #pragma once
 
 #include <exception>
@@ -14,15 +14,16 @@
 
 namespace meshtensor::cuda {
 
-/// The processes among which NCCL exchanges, if it is asked for; else null.
+/// The processes among which NCCL communicates, or null if NCCL is not asked for.
 inline comm::key_values*& ranks_of_nccl() {
   static comm::key_values* ranks = nullptr;
   return ranks;
 }
 
-/// The communicators of a program. Whether it takes a collective follows from what all members of a group know: it
-/// takes reductions, but for maxima and minima of floats, whose NaNs NCCL may lose, and exchanges of equal parts that
-/// lie one behind the other. NCCL chooses the order of sums.
+/// The communicators of a program. All members of a group decide alike whether NCCL takes a collective, because the
+/// decision follows from facts that all of them know. It takes all_reduces, and it takes reduce_scatters, all_gathers
+/// and all_to_alls of equal and contiguous parts. Maxima and minima of floats are left out, because NCCL may lose their
+/// NaNs. NCCL chooses the order of sums.
 class nccl_communicators {
  public:
   explicit nccl_communicators(gpu& g) : gpu_(g), ranks_(ranks_of_nccl()) {}
@@ -30,7 +31,7 @@ class nccl_communicators {
   nccl_communicators& operator=(nccl_communicators const&) = delete;
   ~nccl_communicators() {
     bool const fails = std::uncaught_exceptions() > 0 || (ranks_ != nullptr && ranks_->has_failed());
-    for (auto const& [members, c] : groups_)  // in one order on all ranks
+    for (auto const& [members, c] : groups_)  // in the same order on all ranks
       if (open_communicators().contains(c)) end(c, fails);
     if (open_communicators().empty()) gpu_.watch() = {};
   }
@@ -50,12 +51,12 @@ class nccl_communicators {
       default: return false;
     }
   }
-  /// Makes the communicators of these groups, each once. All ranks of the job call it, with their own groups, in the
-  /// order of the program.
+  /// Makes the communicators of these groups, each of them once. All ranks of the job call it, each with its own
+  /// groups, in the order of the program.
   void join(std::vector<std::vector<int>> const& groups) {
     if (ranks_ == nullptr) return;
     gpu_.enter_here();
-    int const number = ranks_->next_number();  // values stay under their keys: none of an earlier program is taken
+    int const number = ranks_->next_number();  // because values of earlier programs stay under their keys
     ranks_->during([&] {
       for (std::vector<int> const& members : groups) {
         if (groups_.contains(members)) continue;
@@ -82,10 +83,10 @@ class nccl_communicators {
         });
       }
     });
-    any_ = ranks_->common_bits(groups_.empty()) == 0;  // where parts differ, some groups exchange nothing
+    any_ = ranks_->common_bits(groups_.empty()) == 0;  // if parts differ, some ranks may have no group
     if (open_communicators().empty()) return;
     gpu_.watch() = [&g = gpu_, &ranks = *ranks_](function_ref<bool()> is_done) {
-      if (open_communicators().empty()) return;  // nothing in the stream waits for other ranks
+      if (open_communicators().empty()) return;  // the stream does not wait for other ranks
       while_ranks_come(g, ranks, "the collectives of NCCL in the GPU's stream", [&] {
         for (api::communicator c : open_communicators()) is_settled(state_of(c), "a collective");
         return is_done();
@@ -93,9 +94,9 @@ class nccl_communicators {
     };
   }
 
-  /// Whether some rank of this program has any: all ranks answer alike.
+  /// Whether any rank of this program has a communicator. All ranks get the same answer.
   bool any() const { return any_; }
-  /// The bits that all ranks give, which all call this. errors R21, R22
+  /// Returns the bits that every rank gives. All ranks must call it. errors R21, R22
   unsigned common_bits(unsigned bits) const { return ranks_->common_bits(bits); }
 
   void record(recording& to_do, collective_call const& call, group const& with, address in, address out) const {
@@ -138,14 +139,14 @@ class nccl_communicators {
         if (!goes_on(n.ncclSend(in + j * bytes, each, type, peer, over, g.stream()))) break;
         if (!goes_on(n.ncclRecv(out + j * bytes, each, type, peer, over, g.stream()))) break;
       }
-      int const ended = n.ncclGroupEnd();  // also of one that failed: else it would take all later calls, aborts too
+      int const ended = n.ncclGroupEnd();  // even after a failure, else the group would take later calls, even aborts
       check(wrong, "ncclSend or ncclRecv");
       return ended;
     });
   }
 
  private:
-  /// Those of all programs that are neither destroyed nor aborted.
+  /// The communicators of all programs that are neither destroyed nor aborted.
   static std::set<api::communicator>& open_communicators() {
     static std::set<api::communicator> all;
     return all;
@@ -155,8 +156,9 @@ class nccl_communicators {
     static int times = 0;
     return times;
   }
-  /// Waits for the other members as long as ranks wait for each other, and destroys a communicator; or aborts it, if
-  /// one of them fails or does not come. A communicator that is destroyed and not finalized would wait without a limit.
+  /// Waits for the other members as long as ranks wait for each other, and destroys a communicator. If a member fails
+  /// or does not come, the communicator is aborted. It is finalized first, because destroying it without that would
+  /// wait without a limit.
   void end(api::communicator c, bool fails) noexcept {
     if (!fails) try {
         gpu_.enter_here();
@@ -168,7 +170,7 @@ class nccl_communicators {
         open_communicators().erase(c);
         nccl_in_use().ncclCommDestroy(c);
         return;
-      } catch (...) {}  // all are aborted
+      } catch (...) {}  // all communicators are aborted
     if (open_communicators().erase(c) != 0) nccl_in_use().ncclCommAbort(c);
   }
   static void check(int wrong, char const* call) {
@@ -184,13 +186,14 @@ class nccl_communicators {
     check(state, call);
     return true;
   }
-  /// Waits until a call on a communicator, which does not block, is done; the stream may be used then.
+  /// Waits until a non-blocking call on a communicator is done. After that, the stream may be used.
   static void settle(gpu& g, comm::key_values& ranks, int state, api::communicator over, char const* call) {
     if (is_settled(state, call)) return;
     while_ranks_come(g, ranks, call, [&] { return is_settled(state_of(over), call); });
   }
-  /// Polls until it is so. If that fails, all communicators are aborted, and with them what waits in streams: a rank
-  /// that has failed would never come. Graphs are freed first, for an abort waits for those that have NCCL's kernels.
+  /// Polls `is_so` until it is true. If that fails, it aborts all communicators, and with them the work that waits in
+  /// streams, because a rank that has failed would never come. It frees graphs first, because an abort waits for graphs
+  /// with NCCL's kernels.
   template <class IsSo>
   static void while_ranks_come(gpu& g, comm::key_values& ranks, std::string_view what, IsSo const& is_so) {
     try {

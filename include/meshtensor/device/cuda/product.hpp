@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes an einsum on the GPU: as products of matrices by its library where two blocks allow it, packed or not; else
-// by a loop over the summed dims for each element.
+// Computes an einsum on the GPU. If two blocks allow it, packed or not, it is computed as products of matrices by the
+// library. Otherwise a loop runs over the summed dims for each element.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@ namespace meshtensor::cuda {
 
 namespace detail {
 
-/// Dims that one or both of two blocks have, as one, or as batches.
+/// Dims of one or both blocks that are joined to one dim of a matrix or of a batch.
 struct dim_group {
-  std::int64_t extent = 1, first = 0, second = 0, third = 0;  // strides in A, B and C
+  std::int64_t extent = 1, first = 0, second = 0, third = 0;  // the strides are those in A, B and C
 };
 
-/// What is added to a product, with the alignment of its addresses: a number for each column of the result, or another
-/// block of its dims.
+/// The terms that are added to a product, with the alignment of their addresses: a number for each column of the
+/// result, or another block with the result's dims.
 struct added_terms {
   view const *offset = nullptr, *added = nullptr;
   int offset_alignment = 16, alignment = 16;
@@ -29,14 +29,15 @@ struct added_terms {
 /// A product of two blocks.
 class pair_product {
  public:
-  /// None: a dim that the result lacks is in one operand only, or the GPU's library has no such product.
+  /// Makes the product of two blocks. Returns none if a dim that the result lacks is in one operand only, or if the
+  /// GPU's library has no such product.
   static std::optional<pair_product> make(preparation& p, box_copier const& copier, view const& a, view const& b,
                                           view const& c, int const* alignment, added_terms const& terms = {}) {
     if (!is_float(c.type) || a.size() == 0 || b.size() == 0 || c.size() == 0) return {};
     for (view const* x : {&a, &b})
       for (int i = 0; i < x->count; ++i)
         if (c.find(x->dim[i]) < 0 && (a.find(x->dim[i]) < 0 || b.find(x->dim[i]) < 0)) return {};
-    for (unsigned packed : {0u, 1u, 2u, 4u, 3u, 5u, 6u, 7u}) {  // of A, B and C, as few as possible
+    for (unsigned packed : {0u, 1u, 2u, 4u, 3u, 5u, 6u, 7u}) {  // bits for A, B and C, as few as possible
       pair_product made(copier, a, b, c);
       if (!made.is_natural(packed)) continue;
       if (made.describe(packed, alignment) && made.add_terms(terms, packed) && made.plan(p)) return made;
@@ -80,10 +81,10 @@ class pair_product {
   pair_product(box_copier const& copier, view const& a, view const& b, view const& c)
       : copier_(&copier), original_{a, b, c}, packed_{a, b, c} {}
 
-  static constexpr std::int64_t most_loops = 8;         // products, one after the other
-  static constexpr std::int64_t most_addresses = 1024;  // of a product by address
+  static constexpr std::int64_t most_loops = 8;         // the most products in sequence
+  static constexpr std::int64_t most_addresses = 1024;  // the most products of one call by address
 
-  /// Packing converts no dtype: blocks of different ones are no product of the library.
+  /// Packing does not convert dtypes, and the library has no product of blocks of different dtypes.
   bool is_natural(unsigned) const {
     return original_[0].type == original_[2].type && original_[1].type == original_[2].type;
   }
@@ -91,13 +92,13 @@ class pair_product {
     x.data = from, y.data = to;
     copier_->by_name(to_do, x, 0, y, 0, id{no_id}, id{no_id}, y.extent);
   }
-  int role(int dim) const {  // 0: batch, 1: rows, 2: columns, 3: summed
+  int role(int dim) const {  // 0 for batch, 1 for rows, 2 for columns, 3 for summed dims
     bool const in_a = original_[0].find(dim) >= 0, in_b = original_[1].find(dim) >= 0,
                in_c = original_[2].find(dim) >= 0;
     return !in_c ? 3 : in_a && in_b ? 0 : in_a ? 1 : 2;
   }
-  /// A block packed with batch dims first, then those of role `outer`, then the others; each in the order of C, summed
-  /// ones in that of A.
+  /// Packs a block with batch dims first, then the dims of role `outer`, then those of role `inner`. They have the
+  /// order of C, and summed dims have the order of A.
   void pack(int k, int outer, int inner) {
     view const from = original_[k];
     view& to = packed_[k];
@@ -146,7 +147,7 @@ class pair_product {
     dim_group m = take(groups[1]), n = take(groups[2]);
     for (dim_group const& g : groups[1]) batch.push_back(g);
     for (dim_group const& g : groups[2]) batch.push_back(g);
-    // Column-major: rows of C side by side.
+    // The library's matrices are column-major. If C is row-major, its transpose is computed.
     bool const row_major = n.third == 1 || (m.third != 1 && m.extent == 1);
     product_ = {};
     product_.type = original_[2].type;
@@ -168,7 +169,7 @@ class pair_product {
     products_ = 1;
     for (dim_group const& g : loops_) products_ *= g.extent;
     if (loops_.size() > 1 && products_ > most_addresses) return false;
-    // All addresses are multiples of what blocks, and steps between their parts, are multiples of.
+    // All addresses are aligned as the blocks and as the steps between their parts.
     auto const size = static_cast<std::int64_t>(bytes_of(product_.type));
     std::int64_t steps = 16;
     for (int i = 0; i < 3; ++i) steps = std::min<std::int64_t>(steps, packed_bytes_[i] != 0 ? 16 : alignment[i]);
@@ -179,7 +180,8 @@ class pair_product {
     product_.alignment = static_cast<int>(steps);
     return true;
   }
-  /// Adds terms to a product that is one matrix, which is not copied, and beside which they lie as the library wants.
+  /// Adds terms to a product. The product must be one matrix that is not copied, and the terms must have the layout
+  /// that the library needs.
   bool add_terms(added_terms const& terms, unsigned packed) {
     if (!terms.any()) return true;
     if ((packed & 4u) != 0 || !loops_.empty()) return false;
@@ -193,7 +195,7 @@ class pair_product {
     }
     return true;
   }
-  /// The role of the dims that are the rows of the matrix, as the library has it.
+  /// The role of those dims that are the rows of the library's matrix.
   int rows_role() const { return swapped_ ? 2 : 1; }
   bool lies_along_rows(view const& v) const {
     std::int64_t step = 1;
@@ -207,11 +209,12 @@ class pair_product {
     }
     return dims == v.count;
   }
-  /// Whether rows lie as those of the result, and columns evenly; the distance between these is `ld_added` then.
+  /// Whether rows have the same layout as those of the result, and columns have equal distances. If so, `ld_added` is
+  /// set to this distance.
   bool lies_like_result(view const& v) {
     view const& c = original_[2];
     std::int64_t line = product_.ldc;
-    for (int i = 0; i < c.count; ++i) {  // the step of the innermost dim of the columns
+    for (int i = 0; i < c.count; ++i) {  // finds the stride of the innermost dim of the columns
       int const p = v.find(c.dim[i]);
       if (p < 0) return false;
       if (c.extent[i] != 1 && role(c.dim[i]) != rows_role() && c.stride[i] == product_.ldc) line = v.stride[p];
@@ -224,7 +227,8 @@ class pair_product {
     product_.ld_added = line;
     return line >= product_.m;
   }
-  /// Removes and returns the dims of the matrix: those that lie side by side in the result, else the most.
+  /// Removes and returns the dims of the matrix: the dims that are contiguous in the result, or otherwise the largest
+  /// ones.
   static dim_group take(std::vector<dim_group>& all) {
     if (all.empty()) return {};
     std::size_t best = 0;
@@ -234,7 +238,8 @@ class pair_product {
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(best));
     return g;
   }
-  /// Whether a matrix is column-major, or row-major: `transposed`; with the distance between its lines.
+  /// Whether a matrix is column-major or row-major. `transposed` is set for row-major, and `line` to the distance
+  /// between its columns or rows.
   static bool lay(std::int64_t rows, std::int64_t row, std::int64_t columns, std::int64_t column, bool& transposed,
                   std::int64_t& line) {
     transposed = false;
@@ -249,8 +254,8 @@ class pair_product {
     }
     return false;
   }
-  /// One batch with equal steps, if there is one dim of batches; else one of matrices that lie anywhere, or some
-  /// products one after the other.
+  /// Plans one batch with equal steps if there is only one batch dim. Otherwise it plans a batch by address, or a few
+  /// products in sequence.
   bool plan(preparation& p) {
     if (loops_.size() > 1) {
       product_.by_address = true, product_.batch = products_;
@@ -276,12 +281,13 @@ class pair_product {
   std::int64_t packed_bytes_[3] = {};
   bool swapped_ = false;
   gemm product_;
-  std::vector<dim_group> loops_;  // of products
+  std::vector<dim_group> loops_;  // batch dims, without that of equal steps
   std::int64_t products_ = 1;
   std::shared_ptr<product_plan> plan_;
 };
 
-/// A thread for each element of the result: products of all operands from left to right, added up in one order.
+/// Makes a kernel with one thread for each element of the result. It multiplies all operands from left to right, and
+/// adds the products in a fixed order.
 inline node_work loop_over_sums(preparation& p, node const& n, view const* operands, view const& y) {
   std::string t = joined({"if (i >= ", y.size(), "ll) return;\n"}), terms;
   index_text outer, inner;
@@ -337,7 +343,7 @@ inline node_work loop_over_sums(preparation& p, node const& n, view const* opera
 
 }  // namespace detail
 
-/// The work of an einsum. `alignment`: of the addresses of operands and result, in bytes.
+/// The work of an einsum. `alignment` has the alignment of the addresses of operands and result, in bytes.
 inline node_work einsum_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
                            view const& result, int const* alignment) {
   if (n.operands.count == 2)

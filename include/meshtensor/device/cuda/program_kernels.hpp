@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a program on a GPU: prepares each node that it launches, and records what it does in a step.
+// The kernels of a program on a GPU. This prepares each node that is launched, and records its work in a step.
 #pragma once
 
 #include "meshtensor/device/cuda/attention.hpp"
@@ -35,7 +35,9 @@ class program_kernels {
   program_kernels(program_kernels const&) = delete;
   program_kernels& operator=(program_kernels const&) = delete;
 
-  /// Prepares a node that is launched; none where nothing is to be computed. errors R84 it does not run here
+  /// Prepares the work of a node, or returns none if there is nothing to compute.
+  ///
+  /// errors  R84 the node does not run on this device
   node_work prepare(node const& n, node_views const& v) {
     bool const gives = std::any_of(v.results, v.results + n.results.count, [](view const& y) { return y.size() != 0; });
     if (!gives && !n.effect) return {};
@@ -64,20 +66,22 @@ class program_kernels {
   device_exchange prepare_exchange(node const&, collective_call const& call, int members) {
     return device_exchange(preparation_, copier_, call, members);
   }
-  /// Whether a collective among several processes goes from GPU to GPU; all members answer alike.
+  /// Whether a collective among several processes goes directly from GPU to GPU. All members get the same answer.
   bool takes_remote_collective(collective_call const& call, int members) const {
     return communicators_.takes(call, members);
   }
-  /// Called once, on all ranks, with the groups of these collectives.
+  /// Is called once, on all ranks, with the groups of these collectives.
   void join_remote_groups(std::vector<std::vector<int>> const& groups) { communicators_.join(groups); }
   void record_remote_collective(recording& to_do, collective_call const& call, group const& with, address in,
                                 address out) const {
     communicators_.record(to_do, call, with, in, out);
   }
-  /// Whether any goes from GPU to GPU; and the bits that all ranks of such a program give. errors R21, R22
+  /// Whether any collective goes directly from GPU to GPU, and the bits that all ranks of such a program give.
+  ///
+  /// errors  R21, R22
   bool has_remote_groups() const { return communicators_.any(); }
   unsigned common_bits(unsigned bits) const { return communicators_.common_bits(bits); }
-  /// To be called when all is prepared. errors R83
+  /// Loads the kernels. Call it when all nodes are prepared. errors R83
   void load() {
     library_.load(preparation_.device);
     workspace_ = device_memory(preparation_.device, preparation_.workspace);
@@ -86,15 +90,15 @@ class program_kernels {
   address workspace() const { return workspace_.at(); }
   std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(workspace_.bytes()); }
 
-  /// To be called when all is recorded: brings tables of addresses to the GPU.
+  /// Copies the tables of addresses to the GPU. Call it when everything is recorded.
   void finish(recording& to_do) const { to_do.place_tables(preparation_.device); }
   void play(recording const& to_do) const { to_do.give_to(preparation_.device, library_); }
 
-  /// Copies a box of `x`, from its element `first`, to all of `y`.
+  /// Copies a box of `x` that begins at its element `first` to all of `y`.
   void copy_part(recording& to_do, view const& x, std::int64_t first, view const& y) const {
     copier_.by_name(to_do, x, first, y, 0, no_id, no_id, y.extent);
   }
-  /// Adds a dense block to another one.
+  /// Adds the dense block `term` to `total`.
   void accumulate(recording& to_do, view const& total, view const& term) const {
     launch_arguments a;
     std::memset(&a, 0, sizeof a);
@@ -114,7 +118,7 @@ class program_kernels {
     if (n.site >= m_.site_count || m_.sites[n.site].line == 0) return "";
     return " (" + std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line) + ")";
   }
-  /// What all addresses of a value are multiples of, in bytes, up to 16.
+  /// The greatest power of two up to 16 that divides all addresses of a value, in bytes.
   int alignment(value_id v, node_views const& views) const {
     switch (p_.where[p_.root[v]]) {
       case place::slice:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step as a list of what the GPU is asked to do, made by walking a program's instructions once; it can be given to
-// the GPU any number of times.
+// Records a step as a list of commands for the GPU. The list is made by walking a program's instructions once, and can
+// be given to the GPU any number of times.
 #pragma once
 
 #include <cstring>
@@ -37,13 +37,13 @@ struct download_order {
   address from;
   std::size_t bytes;
 };
-/// Of a product by address: where in the tables of a recording its addresses are.
+/// A product by address, with the positions of its addresses in the tables of a recording.
 struct product_at_order {
   product_plan const* how;
   std::size_t a, b, c;
   address workspace;
 };
-/// What a library does in the GPU's stream.
+/// Work that a library gives to the GPU's stream.
 struct call_order {
   std::function<void(gpu&)> call;
 };
@@ -73,7 +73,7 @@ class recording {
   void download(std::byte* to, address from, std::int64_t bytes) {
     if (bytes != 0) orders_.push_back(download_order{to, from, static_cast<std::size_t>(bytes)});
   }
-  /// Matrices that lie anywhere: one address in each list for each of a batch.
+  /// Multiplies matrices at any addresses. Each list has one address for each product of the batch.
   void multiply(product_plan const& how, std::vector<address> const& a, std::vector<address> const& b,
                 std::vector<address> const& c, address workspace) {
     std::size_t const first = tables_.size(), many = a.size();
@@ -81,7 +81,7 @@ class recording {
     orders_.push_back(product_at_order{&how, first, first + many, first + 2 * many, workspace});
   }
   void call(std::function<void(gpu&)> library) { orders_.push_back(call_order{std::move(library)}); }
-  /// To be called when all is recorded: brings tables of addresses to the GPU.
+  /// Copies the tables of addresses to the GPU. Call it when everything is recorded.
   void place_tables(gpu& g) {
     std::size_t const bytes = tables_.size() * sizeof(address);
     if (bytes > placed_.bytes()) placed_ = device_memory(g, bytes);
@@ -116,19 +116,19 @@ class recording {
       orders_;
 };
 
-/// Adds what a node does to a recording; the views of `e` have addresses on the GPU.
+/// Adds the work of a node to a recording. The views of `e` have addresses on the GPU.
 using node_work = std::function<void(recording&, evaluation const& e, address state, address workspace)>;
 
-/// What the kernels of a program have in common while they are prepared.
+/// State that the kernels of a program share while they are prepared.
 struct preparation {
   meshtensor::module const& m;
   gpu& device;
   kernel_library& kernels;
-  std::size_t workspace = 0;  // bytes that one node needs at most
+  std::size_t workspace = 0;  // the most bytes that one node needs
 
   void reserve(std::size_t bytes) { workspace = std::max(workspace, bytes); }
   int block() const { return device.block_threads(); }
-  /// A kernel with a thread for each of `count` elements, at most: its text returns for `i >= a.n[0]`.
+  /// Makes a kernel with one thread for each of at most `count` elements. Its text must return if `i >= a.n[0]`.
   prepared_kernel over_elements(std::string const& body, std::int64_t count) {
     std::string const text = joined({"const i64 i = (i64)blockIdx.x * ", block(), " + threadIdx.x;\n"}) + body;
     return {kernels.add(text, block()), {(count + block() - 1) / block(), block()}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of PJRT's C interface that meshtensor uses: a table of functions, each with one struct of arguments.
 //
-// source  openxla/xla, xla/pjrt/c/pjrt_c_api.h, versions 0.57 to 0.117; tests/unit/device/pjrt_api.cpp compares what is
-//         declared here with that header where there is one
+// source  openxla/xla, xla/pjrt/c/pjrt_c_api.h, versions 0.57 to 0.117. If that header is installed,
+//         tests/unit/device/pjrt_api.cpp compares these declarations with it
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace meshtensor::pjrt {
 
-// What a plugin owns; never looked into.
+// Objects that a plugin owns. Their contents are never read here.
 struct failure;
 struct event;
 struct client;
@@ -23,13 +23,13 @@ struct serialized_executable;
 struct topology;
 struct buffer;
 
-/// How every struct begins.
+/// The beginning of every struct.
 struct head {
   std::size_t size;
   void* extensions;
 };
 
-/// Places in the table of functions. Since 0.57 functions are only ever added behind them.
+/// Indices in the table of functions. Since version 0.57, new functions are only added at the end.
 enum class slot : int {
   failure_destroy = 0,
   failure_message = 1,
@@ -69,7 +69,7 @@ struct table {
     struct head head;
     int major, minor;
   } version;
-  void* functions[1];  // as many as `head.size` has room for
+  void* functions[1];  // as many as fit in `head.size` bytes
 };
 
 enum class element : std::int32_t { boolean = 1, i32 = 4, i64 = 5, u8 = 6, u64 = 9, f32 = 11, f64 = 12, bf16 = 13 };
@@ -104,9 +104,9 @@ struct named_value {
     float real;
     bool boolean;
   } content;
-  std::size_t length;  // of a text or a list; else 1
+  std::size_t length;  // of a text or a list, otherwise 1
 };
-/// How a plugin's client asks its process for values that other processes have put, and puts its own.
+/// The arguments by which a plugin's client gets values that other processes have put, and puts its own.
 struct key_value_get_arguments {
   struct head head;
   char const* key;
@@ -185,7 +185,7 @@ struct from_host_arguments {
   std::size_t dim_count;
   std::int64_t const* strides;
   std::size_t stride_count;
-  std::int32_t semantics;  // 0: `data` is read in the call
+  std::int32_t semantics;  // 0 if `data` is read during the call
   device* where;
   void *memory, *layout;
   event* is_read;
@@ -232,7 +232,7 @@ struct executable_arguments {
   struct head head;
   executable* which;
 };
-/// Bytes of a program on each device. The host's follow the device's; `peak` is 0 before 0.72.
+/// The bytes of a program on each device, followed by those on the host. `peak` is 0 before version 0.72.
 struct executable_memory_arguments {
   struct head head;
   executable* which;
@@ -244,13 +244,13 @@ struct cost_arguments {
   std::size_t count;
   named_value const* all;
 };
-/// The program as it was compiled; first its length, and when `made->code` has room, its bytes.
+/// The program as it was compiled. The first call gives its length. If `made->code` has room, a call gives its bytes.
 struct executable_program_arguments {
   struct head head;
   executable* which;
   program* made;
 };
-/// Hardware that need not be here, by its name: `v5e:2x2`.
+/// Hardware that need not be on this machine, by its name, for example `v5e:2x2`.
 struct topology_arguments {
   struct head head;
   char const* name;
@@ -327,7 +327,7 @@ struct tiled_layout {
 struct memory_layout {
   struct head head;
   tiled_layout tiled;
-  std::int32_t kind;  // 0: tiled
+  std::int32_t kind;  // 0 if tiled
 };
 struct to_host_arguments {
   struct head head;
@@ -338,8 +338,8 @@ struct to_host_arguments {
   event* is_written;
 };
 
-/// A zeroed struct that claims 64 bytes more than are declared: to a newer plugin all that was added since is zero, and
-/// means what it was before.
+/// A zeroed struct that claims 64 bytes more than its declaration. A newer plugin reads zero in members that were added
+/// since, and zero means the earlier behaviour.
 template <class T>
 class zeroed {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the device of a process among those of its machine, where several processes run there.
+// Chooses the device of a process if several processes run on its machine.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace meshtensor::pjrt {
 
-/// The devices that NVIDIA's or AMD's driver shows this process; nothing, if a plugin drives something else.
+/// The number of devices that NVIDIA's or AMD's driver shows to this process, or nothing for other plugins.
 inline std::optional<int> visible_gpus(std::string_view plugin) {
   std::string_view const file = plugin.substr(plugin.rfind('/') + 1);
   if (file.find("cuda") != file.npos) return visible_nvidia_gpus();
@@ -21,8 +21,8 @@ inline std::optional<int> visible_gpus(std::string_view plugin) {
   return {};
 }
 
-/// Lets a client have one device: that of `visible_devices`, or of all GPUs, which has the number that this rank has
-/// among those of its machine. A plugin whose devices are not counted chooses by itself.
+/// Gives a client one device. The rank with number k on its machine gets the k-th device of `visible_devices`, or of
+/// all GPUs if that option is not set. A plugin whose devices are not counted chooses by itself.
 ///
 /// errors  R77 a machine has more ranks than devices
 inline void choose_device(create_options& options, comm::key_values const& ranks, std::string const& plugin) {

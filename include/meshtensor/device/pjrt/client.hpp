@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's client: the devices that this process has, alone or beside other processes.
+// A plugin's client, which has the devices of this process, alone or together with other processes.
 #pragma once
 
 #include <cstdlib>
@@ -13,10 +13,12 @@
 
 namespace meshtensor::pjrt {
 
-/// The devices of a plugin in this process. There is one client for each plugin: some hardware allows no second one.
+/// The devices of a plugin in this process. There is one client for each plugin, because some hardware does not allow a
+/// second one.
 class device_client {
  public:
-  /// `among`: the processes of a job, each with one device; they call this together, within `during`.
+  /// The client of a plugin's file. `among` has the processes of a job, if each of them gets one device. Then all of
+  /// them make this call together, within `during`.
   ///
   /// errors  R70, R71, R72 the plugin cannot be loaded, or finds no hardware; R77 there are more ranks than devices;
   ///         R78 the plugin does not join processes
@@ -33,39 +35,39 @@ class device_client {
 
   pjrt::plugin const& plugin() const { return plugin_; }
   client* handle() const { return handle_; }
-  /// The devices that this process runs programs on.
+  /// The devices on which this process runs programs.
   std::vector<device*> const& devices() const { return devices_; }
-  /// The numbers of all devices: those of this process, or by rank.
+  /// The numbers of all devices: those of this process, or one for each rank of the job.
   std::vector<int> const& ids() const { return ids_; }
 
-  /// `cpu`, `tpu`, `cuda`.
+  /// The platform, for example `cpu`, `tpu` or `cuda`.
   std::string platform() const { return text_of(slot::client_platform_name); }
-  /// Whether the devices have arithmetic in f64, and do not make it of pairs of f32.
+  /// Whether the devices have arithmetic in f64, instead of emulating it by pairs of f32.
   bool has_f64() const { return platform() != "tpu"; }
-  /// The plugin's own version and that of what it drives, in its words.
+  /// The version of the plugin and of its runtime, as the plugin writes it.
   std::string platform_version() const { return text_of(slot::client_platform_version); }
-  /// The bytes of a device that are free for programs; nothing, if the plugin does not say.
+  /// The bytes of a device that are free for programs, or nothing if the plugin does not tell.
   std::optional<std::int64_t> free_bytes(std::size_t k) const {
     zeroed<device_memory_arguments> a;
     a->which = devices_[k];
     if (!plugin_.asks(slot::device_memory, a) || !a->limit.is_set) return {};
     return a->limit.bytes - a->in_use;
   }
-  /// The bytes that programs may have on a device in all; nothing, if the plugin does not say.
+  /// The bytes of a device for programs in total, or nothing if the plugin does not tell.
   std::optional<std::int64_t> all_bytes(std::size_t k) const {
     zeroed<device_memory_arguments> a;
     a->which = devices_[k];
     if (!plugin_.asks(slot::device_memory, a) || !a->limit.is_set) return {};
     return a->limit.bytes;
   }
-  /// The kind of a device: `TPU v5 lite`.
+  /// The kind of a device, for example `TPU v5 lite`.
   std::string kind(std::size_t k) const {
     zeroed<kind_arguments> a;
     a->which = description(k);
     plugin_.call(slot::description_kind, a);
     return {a->text, a->length};
   }
-  /// Its number among the devices of all processes.
+  /// The number of a device among the devices of all processes.
   int id(std::size_t k) const {
     zeroed<id_arguments> a;
     a->which = description(k);
@@ -103,12 +105,13 @@ class device_client {
       for (std::size_t k = 0; k < devices_.size(); ++k) ids_.push_back(id(k));
     else join(*among);
   }
-  /// Whether the plugin is one for GPUs or the like: others find their processes by themselves, or have none.
+  /// Whether the plugin must be told its processes, as for GPUs. libtpu finds its processes by itself, and CPU plugins
+  /// have none.
   bool takes_nodes() const {
     std::string const file = plugin_.path().substr(plugin_.path().rfind('/') + 1);
     return file != "libtpu.so" && file.find("cpu") == file.npos;
   }
-  /// Learns the devices of the other ranks.
+  /// Exchanges the numbers of devices with the other ranks.
   void join(comm::key_values& among) {
     if (devices_.empty())
       throw error("R73", {"rank ", among.rank(), " of ", among.size(), " has no device of the PJRT plugin '",
@@ -134,7 +137,7 @@ class device_client {
   }
 
   pjrt::plugin const& plugin_;
-  client* handle_ = nullptr;  // as long as the process: threads of the plugin use it
+  client* handle_ = nullptr;  // never destroyed, because threads of the plugin use it
   std::vector<device*> devices_;
   std::vector<int> ids_;
 };

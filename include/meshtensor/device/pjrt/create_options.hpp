@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a plugin's client, read from a text: `preallocate=false memory_fraction=0.5 visible_devices=[0,2]`.
+// Reads the options of a plugin's client from a text: `preallocate=false memory_fraction=0.5 visible_devices=[0,2]`.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace meshtensor::pjrt {
 
-/// Words NAME=VALUE, each separated by a space. A value is `true` or `false`, an integer, a number with a point, a list
-/// of integers in brackets, or else a text, as the plugin wants it.
+/// Options of the form NAME=VALUE, separated by spaces. A value is `true` or `false`, an integer, a number with a
+/// point, a list of integers in brackets, or otherwise a text, as the plugin expects it.
 class create_options {
  public:
   create_options() = default;
@@ -31,13 +31,13 @@ class create_options {
   create_options(create_options const&) = delete;
   create_options& operator=(create_options const&) = delete;
 
-  /// Sets an option, in place of an earlier one of its name.
+  /// Sets an option. It replaces an earlier option of the same name.
   void set(std::string_view word) {
     std::string_view const name = word.substr(0, word.find('='));
     std::erase_if(all_, [&](named_value const& v) { return std::string_view(v.name, v.name_length) == name; });
     add(word);
   }
-  /// The integers of an option, if it is there and is a list.
+  /// The integers of an option, if the option is set and is a list.
   std::optional<std::vector<std::int64_t>> list(std::string_view name) const {
     for (named_value const& v : all_)
       if (std::string_view(v.name, v.name_length) == name && v.kind == named_value::integers)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TPUs, GPUs and whatever else has a PJRT plugin: the plugin compiles and runs a program whole.
+// Runs programs on TPUs, GPUs and any other hardware with a PJRT plugin, which compiles and runs a whole program.
 #pragma once
 
 #include <memory>
@@ -21,35 +21,36 @@ namespace meshtensor {
 
 class mpi_world;
 
-/// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`: the plugin whose file `MESHTENSOR_PJRT` names, or
-/// that an installed Python package has, runs the program on as many of its devices as the mesh has processors: all of
-/// this process, or one of each process of a job.
+/// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`. The file of the plugin is named by
+/// `MESHTENSOR_PJRT` or found in an installed Python package. The plugin runs the program on as many devices as the
+/// mesh has ranks: devices of this process, or one of each process of a job.
 ///
-/// errors  R70 there is no plugin; R71 it is too old; R72 what it says; R73 it has too few devices; R77 a machine has
-///         fewer than ranks; R78 the plugin does not join processes; R01, S02 a program without a form in StableHLO;
-///         M11, before the first step, a device has too little memory
+/// errors  R70 there is no plugin; R71 it is too old; R72 the plugin reports an error; R73 it has too few devices; R77
+///         a machine has fewer devices than ranks; R78 the plugin does not join processes; R01, S02 a program without a
+///         form in StableHLO; M11, before the first step, a device has too little memory
 struct pjrt_device {
   class whole_program;
 
-  /// The processes that each have a device; null: this one has all.
+  /// The processes of which each has a device, or null if this process has all devices.
   comm::key_values* among = nullptr;
 
-  /// Takes one device in each process of a world.
+  /// Uses one device in each process of a world.
   void join([[maybe_unused]] mpi_world& world) {
 #if MESHTENSOR_WITH_MPI
     among = &comm::mpi_key_values::of(world);
 #endif
   }
-  /// Calls what may make plugins exchange values: compilations, and first steps.
+  /// Makes a call in which plugins may exchange values, such as a compilation or a first step.
   void during(function_ref<void()> call) const {
     if (among == nullptr) call();
     else pjrt::value_callbacks::during(*among, call);
   }
-  /// Fills a dense part of a variable with its initial value: on this machine's processors, which have the same bits.
+  /// Fills a dense part of a variable with its initial value. The host's processors compute it, because their values
+  /// have the same bits for every device.
   static void fill(view const& where, initial_value const& first) { cpu::fill_part(where, first); }
 };
 
-/// One entry, compiled by the plugin.
+/// One entry of a program, compiled by the plugin.
 class pjrt_device::whole_program {
  public:
   whole_program(pjrt_device const& on, module const& m, plan const& p, int entry, mesh_shape const& mesh)
@@ -68,7 +69,7 @@ class pjrt_device::whole_program {
   tensor upload(std::size_t argument, std::size_t replica, void const* host) const {
     return loaded_->upload(argument, replica, host);
   }
-  /// Runs it once; see loaded_program.
+  /// Runs the entry once, see `loaded_program::run`.
   std::vector<std::vector<tensor>> run(std::vector<std::vector<tensor const*>> const& given) const {
     std::vector<std::vector<pjrt::buffer*>> buffers(given.size());
     for (std::size_t k = 0; k < given.size(); ++k)
@@ -76,7 +77,8 @@ class pjrt_device::whole_program {
     return loaded_->run(buffers);
   }
 
-  /// Compares what a step needs with what the devices have free; `held`: bytes of its arguments that are there already.
+  /// Compares the memory that a step needs with the free memory of the devices. `held` has the bytes of arguments that
+  /// are already on a device.
   ///
   /// errors  M11
   void require_room(std::int64_t held) const { pjrt::require_room(*loaded_, m_, p_, ports_.arguments, held); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds PJRT plugins: the one that MESHTENSOR_PJRT names, and those that installed Python packages bring.
+// Finds PJRT plugins: the plugin that MESHTENSOR_PJRT names, and the plugins of installed Python packages.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace meshtensor::pjrt {
 
-/// Folders of installed Python packages: of the active virtual environment, beside each `python3` on the path, and of
-/// the user; no Python is run. `named`: reads a variable of the environment.
+/// The folders of installed Python packages: of the active virtual environment, beside each `python3` on the path, and
+/// of the user. It does not run Python. `named` reads a variable of the environment.
 template <class Named>
 std::vector<std::string> package_folders(Named const& named) {
   namespace fs = std::filesystem;
@@ -44,7 +44,7 @@ std::vector<std::string> package_folders(Named const& named) {
   return all;
 }
 
-/// The plugins in a folder of packages, by what they drive: GPUs, TPUs, others, processors.
+/// The plugins in a folder of packages, in the order GPUs, TPUs, other hardware, CPUs.
 inline std::vector<std::string> plugins_of(std::string const& packages) {
   namespace fs = std::filesystem;
   std::vector<std::string> found[4];
@@ -66,7 +66,8 @@ inline std::vector<std::string> plugins_of(std::string const& packages) {
   return all;
 }
 
-/// Whether this machine may have what a plugin drives. why: libtpu waits for minutes where there is no TPU.
+/// Whether this machine may have the hardware of a plugin. We check this first, because libtpu waits for minutes if
+/// there is no TPU.
 inline bool may_have_devices_for(std::string_view plugin) {
   auto const there = [](char const* path) {
     std::error_code none;
@@ -78,7 +79,8 @@ inline bool may_have_devices_for(std::string_view plugin) {
   return true;
 }
 
-/// The plugins that can be found, the one to take first: the named one, else those of packages whose hardware is here.
+/// The plugins that can be found, the preferred one first: the plugin that the environment names, or else all plugins
+/// of packages whose hardware is on this machine.
 inline std::vector<std::string> found_plugins() {
   auto const named = [](char const* variable) {
     char const* const value = std::getenv(variable);
@@ -91,7 +93,7 @@ inline std::vector<std::string> found_plugins() {
       if (may_have_devices_for(plugin)) all.push_back(plugin);
   return all;
 }
-/// errors  R70 none is named or found
+/// errors  R70 no plugin is named or found
 inline std::string plugin_to_use() {
   std::vector<std::string> const all = found_plugins();
   if (all.empty())

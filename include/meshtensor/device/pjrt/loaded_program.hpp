@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program on the devices of a client: compiled from StableHLO, run with tensors of the host.
+// A program on the devices of a client, compiled from StableHLO.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace meshtensor::pjrt {
 
-/// How an argument or a result looks on one device: dense, the last dim varies fastest.
+/// The type of an argument or a result on one device. It is dense, and its last dim varies fastest.
 struct tensor_type {
   element type;
   std::vector<std::int64_t> dims;
@@ -29,15 +29,15 @@ constexpr element element_of(dtype t) {
 
 /// Flags of XLA for one compilation.
 using xla_flags = std::vector<std::pair<std::string, std::string>>;
-/// Flags for a platform. A CPU's maximum passes a NaN over without its flag. On a GPU, products in f32 that are written
-/// anew as kernels take a minute to compile, and run no faster than those of cuBLAS.
+/// The flags for a platform. Without its flag, the maximum on a CPU does not propagate a NaN. On a GPU, f32 products
+/// that XLA compiles to kernels of its own take a minute to compile, and run no faster than those of cuBLAS.
 inline xla_flags flags_of(std::string const& platform) {
   if (platform == "cpu") return {{"xla_cpu_enable_fast_min_max", "False"}};
   if (platform == "cuda") return {{"xla_gpu_enable_triton_gemm", "False"}};
   return {};
 }
 
-/// XLA's CompileOptionsProto: one replica for each of these devices.
+/// XLA's CompileOptionsProto, with one replica for each of these devices.
 inline std::string compile_options(std::vector<int> const& devices, xla_flags const& flags = {}) {
   auto const count = static_cast<std::int64_t>(devices.size());
   std::string ids;
@@ -72,7 +72,7 @@ class held_tensor {
     plugin_->release(slot::buffer_destroy, a);
   }
   buffer* handle() const { return handle_; }
-  /// Whether a run has taken its memory for a result; nothing, if the plugin does not say.
+  /// Whether a run has taken the tensor's memory for a result, or nothing if the plugin does not tell.
   std::optional<bool> is_taken() const {
     zeroed<is_deleted_arguments> a;
     a->which = handle_;
@@ -80,7 +80,7 @@ class held_tensor {
     return a->is_deleted;
   }
 
-  /// Copies it into memory of the host. errors R72
+  /// Copies the tensor into memory of the host. errors R72
   void copy_to(void* host) const {
     std::vector<std::int64_t> order;
     for (std::size_t i = type_->dims.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
@@ -99,12 +99,15 @@ class held_tensor {
   buffer* handle_;
 };
 
-/// A compiled program. Replica k runs on the k-th device of the client, or of rank k; this process runs its own.
+/// A compiled program. Replica k runs on the k-th device of the client, or on that of rank k. This process runs only
+/// its own replicas.
 class loaded_program {
  public:
-  /// What compiled in less time than this is compiled again rather than kept.
+  /// A program that compiled in less time than this is not kept, because compiling it again is cheap.
   static constexpr double worth_keeping = 1;  // seconds
 
+  /// Takes the program from the cache, or compiles it.
+  ///
   /// errors  R72 the text is not accepted; R73 the client has too few devices
   loaded_program(device_client& c, std::string text, std::size_t replicas, std::vector<shared_type> arguments,
                  std::vector<shared_type> results, program_cache const& cache = program_cache::of_user(),
@@ -117,7 +120,7 @@ class loaded_program {
     std::vector<int> const ids(c.ids().begin(), c.ids().begin() + static_cast<std::ptrdiff_t>(replicas));
     std::string const options = compile_options(ids, flags_of(c.platform()));
     std::string const key = key_of(c, text, options);
-    bool const is_alone = ids.size() == replicas_;  // else all processes compile together
+    bool const is_alone = ids.size() == replicas_;  // otherwise all processes compile together
     if (auto const kept = is_alone ? cache.find(key) : std::nullopt) handle_ = loaded(*kept, options);
     if ((is_from_cache_ = handle_ != nullptr)) return;
     auto const begin = std::chrono::steady_clock::now();
@@ -138,12 +141,12 @@ class loaded_program {
     client_.plugin().release(slot::loaded_destroy, a);
   }
 
-  /// Whether it was not compiled now, but by an earlier process.
+  /// Whether the program was loaded from the cache and not compiled.
   bool is_from_cache() const { return is_from_cache_; }
   device_client& client() const { return client_; }
 
-  /// The most bytes that a step has on a device at once, arguments and results included; nothing, if the plugin does
-  /// not say.
+  /// The peak memory of a step on a device in bytes, arguments and results included, or nothing if the plugin does not
+  /// tell.
   std::optional<std::int64_t> peak_bytes() const {
     zeroed<executable_memory_arguments> a;
     bool answered = false;
@@ -152,7 +155,7 @@ class loaded_program {
     return std::max(a->peak, a->arguments + a->results - a->aliased + a->temporary);
   }
 
-  /// Those of this process.
+  /// The number of replicas that this process runs.
   std::size_t replicas() const { return replicas_; }
 
   /// Copies an argument from the host to a replica's device. errors R72
@@ -167,8 +170,9 @@ class loaded_program {
     return made;
   }
 
-  /// Runs the program once: from the arguments of each replica to its results. The plugin does not check types, so they
-  /// must be those that the program was made with. An argument whose memory a result takes is gone.
+  /// Runs the program once, from the arguments of each replica to its results. The plugin does not check types, so the
+  /// arguments must have the types with which the program was made. If a result takes the memory of an argument, that
+  /// argument is gone.
   std::vector<std::vector<held_tensor>> run(std::vector<std::vector<buffer*>> const& given) const {
     std::vector<std::vector<buffer*>> made(replicas_, std::vector<buffer*>(results_.size()));
     std::vector<buffer* const*> arguments;
@@ -188,7 +192,7 @@ class loaded_program {
   }
 
  private:
-  /// All that a compiled program depends on.
+  /// The key of a program in the cache: everything on which the compiled program depends.
   static std::string key_of(device_client const& c, std::string const& text, std::string const& options) {
     std::string key = text + options;
     auto const add = [&](std::string const& word) { key += "\n" + word; };
@@ -210,7 +214,7 @@ class loaded_program {
     client_.plugin().call(slot::client_compile, a);
     return a->made;
   }
-  /// Waits for the replicas; where one fails, nobody waits for the others, which may wait for that one.
+  /// Waits for the replicas. If one fails, this does not wait for the others, because they may wait for that one.
   void await_all(std::span<event* const> done) const {
     for (std::size_t k = 0; k < done.size(); ++k) try {
         client_.plugin().await(done[k]);
@@ -219,7 +223,7 @@ class loaded_program {
         throw;
       }
   }
-  /// Null, if the plugin does not take it.
+  /// Loads a compiled program, or returns null if the plugin does not accept it.
   loaded_executable* loaded(std::string const& kept, std::string const& options) const {
     zeroed<deserialize_arguments> a;
     a->which = client_.handle(), a->bytes = kept.data(), a->length = kept.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PJRT plugin: a shared object that compiles and runs StableHLO on some hardware.
+// A PJRT plugin, which is a shared object that compiles and runs StableHLO on some hardware.
 #pragma once
 
 #include <dlfcn.h>
@@ -17,11 +17,11 @@
 
 namespace meshtensor::pjrt {
 
-/// A loaded plugin. It is never unloaded, for it has threads of its own.
+/// A loaded plugin. It is never unloaded, because it has threads of its own.
 class plugin {
  public:
-  /// The plugin of a file, loaded once. A name without a slash that is no file of the current folder is looked for
-  /// where the system looks for libraries.
+  /// Returns the plugin of a file, which is loaded only once. If the name has no slash and is not a file of the current
+  /// folder, the system looks for it as for any library.
   ///
   /// errors  R70 the file cannot be loaded, or is no plugin; R71 its version is not one that meshtensor knows
   static plugin const& of_file(std::string const& path) {
@@ -34,17 +34,17 @@ class plugin {
   }
 
   std::string const& path() const { return path_; }
-  /// `0.115`
+  /// The version of the interface, for example `0.115`.
   std::string version() const {
     return std::to_string(table_->version.major) + "." + std::to_string(table_->version.minor);
   }
-  /// Whether the table has a function: those that only tell something may be absent.
+  /// Whether the table has a function. Functions that only give information may be absent.
   bool has(slot which) const {
     auto const place = static_cast<std::size_t>(which);
     void* const* const first = table_->functions;
     return table_->head.size >= offsetof(table, functions) + (place + 1) * sizeof(void*) && first[place] != nullptr;
   }
-  /// Calls a function that a plugin may lack or not implement; whether it gave an answer.
+  /// Calls a function that a plugin may lack or not implement. Returns whether it gave an answer.
   template <class Arguments>
   bool asks(slot which, zeroed<Arguments>& arguments) const {
     if (!has(which)) return false;
@@ -55,13 +55,13 @@ class plugin {
 
   /// Calls a function of the table.
   ///
-  /// errors  R72 what the plugin says
+  /// errors  R72 the plugin reports an error
   template <class Arguments>
   void call(slot which, zeroed<Arguments>& arguments) const {
     auto const f = reinterpret_cast<failure* (*)(void*)>(function(which));
     if (failure* const wrong = f(&*arguments)) fail(wrong);
   }
-  /// The same for functions that cannot fail.
+  /// Calls a function of the table that cannot fail.
   template <class Arguments>
   void release(slot which, zeroed<Arguments>& arguments) const {
     auto const f = reinterpret_cast<failure* (*)(void*)>(function(which));

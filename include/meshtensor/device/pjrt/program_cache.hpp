@@ -27,16 +27,18 @@
 
 namespace meshtensor::pjrt {
 
-/// Files by key. A key is all that a compiled program depends on; it stands in the file, too, so that a file of another
-/// program with the same hash is not taken. A file that is damaged is none. A program that cannot be written is left
-/// out, and the first of a process is a warning, R17. Processes may share a folder: a file is there whole or not at
-/// all, and one that another process removes while it is read stays until it was read.
+/// A folder with one file for each key. A key contains everything on which a compiled program depends. The file
+/// contains its key, too, so that the file of another program with the same hash is not used. A damaged file counts as
+/// missing. A program that cannot be written is not kept, and the first one gives a warning, R17. Processes may share a
+/// folder, because a file appears only when it is complete. If one process removes a file while another reads it, the
+/// reader still gets all of it.
 class program_cache {
  public:
-  /// The bytes of all files, unless `MESHTENSOR_CACHE_BYTES` says otherwise.
+  /// The limit of the bytes of all files, unless `MESHTENSOR_CACHE_BYTES` sets another one.
   static constexpr std::uint64_t usual_bytes = 10'000'000'000;
 
-  /// `MESHTENSOR_CACHE` names the folder, `off` none; else it is `meshtensor` in the user's folder for caches.
+  /// The cache of this user. `MESHTENSOR_CACHE` names its folder, and `off` means that nothing is kept. By default, it
+  /// is `meshtensor` in the user's folder for caches.
   ///
   /// errors  R75 `MESHTENSOR_CACHE_BYTES` is no number of bytes
   static program_cache of_user() {
@@ -51,7 +53,8 @@ class program_cache {
     if (!caches.empty()) return program_cache(caches + "/meshtensor", most);
     return program_cache(home.empty() ? "" : home + "/.cache/meshtensor", most);
   }
-  /// `folder`: made at the first program; empty: nothing is kept. `most`: bytes of all files.
+  /// The folder is made when the first program is kept. If `folder` is empty, nothing is kept. `most` limits the bytes
+  /// of all files.
   explicit program_cache(std::string folder, std::uint64_t most = usual_bytes)
       : folder_(std::move(folder)), most_(most) {}
 
@@ -60,7 +63,7 @@ class program_cache {
   /// The file of a key.
   std::string path(std::string const& key) const { return folder_ + "/" + hash_text(key) + finished; }
 
-  /// What was kept under a key, if it is whole.
+  /// The program that was kept under a key, if its file is complete and undamaged.
   std::optional<std::string> find(std::string const& key) const {
     if (folder_.empty()) return {};
     std::error_code none;
@@ -72,12 +75,12 @@ class program_cache {
     file.read(begin.data(), std::ssize(begin)).read(content.data(), std::ssize(content));
     if (!file || !begin.starts_with(head)) return {};
     if (meshtensor::detail::little_endian(crc32c(content), 4) != begin.substr(head.size())) return {};
-    std::filesystem::last_write_time(path(key), std::filesystem::file_time_type::clock::now(),
-                                     none);  // of its last use
+    // The file's time is that of its last use.
+    std::filesystem::last_write_time(path(key), std::filesystem::file_time_type::clock::now(), none);
     return content;
   }
-  /// Keeps a program, and removes those that were used the longest ago if all are too large together; none is kept that
-  /// is too large alone.
+  /// Keeps a program. If all files together are then too large, it removes those that have not been used for the
+  /// longest time. A program that is too large on its own is not kept.
   void keep(std::string const& key, std::string_view content) const {
     std::string const head = head_of(key);
     if (folder_.empty() || head.size() + 4 + content.size() > most_) return;
@@ -117,7 +120,7 @@ class program_cache {
                    "write to, or set it to off");
   }
 
-  /// Removes what is too much, and what a process that was killed has left.
+  /// Removes the least recently used files beyond the limit, and partial files of processes that were killed.
   void prune() const {
     namespace fs = std::filesystem;
     struct kept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the line of the user's program with the operation that a plugin's compiler refuses.
+// Finds the user's line with the operation that a plugin's compiler refuses.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,8 @@
 
 namespace meshtensor::pjrt {
 
-/// The line of the text that a compiler's message names first, `-:412:6: …` or `source_line=412`; 0: none.
+/// The line of the text that a compiler's message names first, `-:412:6: …` or `source_line=412`, or 0 if there is
+/// none.
 inline int line_in(std::string_view says) {
   for (std::string_view const before : {std::string_view("-:"), std::string_view("source_line=")})
     for (std::size_t at = 0; (at = says.find(before, at)) != says.npos;) {
@@ -24,8 +25,8 @@ inline int line_in(std::string_view says) {
   return 0;
 }
 
-/// Throws what a plugin said about a text with the operation that the line was written for; returns if it named none.
-/// `nodes`: by line of the text.
+/// Throws a plugin's message about a text again, with the operation for which the line was written. Returns if the
+/// message names no line. `nodes` has the node of each line.
 ///
 /// errors  R72
 inline void refuse(error const& said, module const& m, std::vector<node_id> const& nodes, std::string const& plugin) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the memory that a step needs with what the devices have free, before the first step.
+// Compares the memory that a step needs with the free memory of the devices, before the first step.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace meshtensor::pjrt {
 
-/// The dim that is open in the program and that all inputs have: that of the batch. no_id: there is none.
+/// The dim of the batch: the dim that is open in the program and that all inputs have, or no_id if there is none.
 inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& arguments) {
   shape common{};
   bool first = true;
@@ -32,19 +32,20 @@ inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& argu
   return dim_id{no_id};
 }
 
-/// `node3 cuda:1 (NVIDIA H100)`: the machine, the device's number among those of all processes, and its kind.
+/// A device as text, for example `node3 cuda:1 (NVIDIA H100)`: the machine, the device's number among those of all
+/// processes, and its kind.
 inline std::string device_text(device_client const& c, std::size_t k) {
   return std::string(this_process().host) + " " + c.platform() + ":" + std::to_string(c.id(k)) + " (" + c.kind(k) + ")";
 }
 
-/// The bytes that the inputs, parameters and state of a step take on each device.
+/// The bytes of the inputs, parameters and state of a step on each device.
 inline std::int64_t bytes_of_arguments(module const& m, plan const& p, std::vector<stablehlo_port> const& arguments) {
   std::int64_t bytes = 0;
   for (stablehlo_port const& a : arguments)
     if (a.value != no_id) bytes += p.numbers.local_bytes(m.values[a.value]);
   return bytes;
 }
-/// Refuses arguments of so many bytes on a device that has `all` in all.
+/// Throws if arguments of `bytes` bytes do not fit on a device that has `all` bytes.
 ///
 /// errors  M11
 inline void require_room_for_arguments(std::int64_t bytes, std::int64_t all, std::string const& device) {
@@ -53,7 +54,7 @@ inline void require_room_for_arguments(std::int64_t bytes, std::int64_t all, std
                 {"the inputs, parameters and state of a step alone need ", bytes_text(bytes), " of each device, but ",
                  device, " has ", bytes_text(all), ": take a smaller batch, or shard more dims"});
 }
-/// Refuses a program, before it is compiled, whose arguments alone are more than a device has.
+/// Throws before a program is compiled, if its arguments alone are larger than the memory of a device.
 ///
 /// errors  M11
 inline void require_room_for_arguments(device_client const& c, std::size_t replicas, module const& m, plan const& p,
@@ -63,22 +64,23 @@ inline void require_room_for_arguments(device_client const& c, std::size_t repli
     if (auto const all = c.all_bytes(k)) require_room_for_arguments(bytes, *all, device_text(c, k));
 }
 
-/// `held`: bytes of the arguments that are on each device already. A plugin that does not tell its memory is taken at
-/// its word when it fails.
+/// Throws if a step needs more memory than a device has free. `held` has the bytes of the arguments that are already on
+/// each device. If the plugin does not tell its memory, nothing is checked here, and the plugin itself fails if memory
+/// runs out.
 ///
 /// errors  M11 too little is free; with the batch that would fit, if parameters and gradients leave room for one
 inline void require_room(loaded_program const& program, module const& m, plan const& p,
                          std::vector<stablehlo_port> const& arguments, std::int64_t held) {
   device_client const& c = program.client();
   std::int64_t const needs = program.peak_bytes().value_or(p.arena_bytes + p.variable_bytes + p.input_bytes) - held;
-  std::int64_t fixed = 0;  // what does not grow with the batch: parameters and state, and as much again as a third of
+  std::int64_t fixed = 0;  // parameters and state, which do not grow with the batch
   for (stablehlo_port const& a : arguments)
     if (a.kind == stablehlo_port::variable) fixed += p.numbers.local_bytes(m.values[a.value]);
   for (std::size_t k = 0; k < program.replicas(); ++k) {
     auto const free = c.free_bytes(k);
     if (!free || needs <= *free) continue;
     std::string fits;
-    std::int64_t const kept = fixed + fixed / 3;  // … it, the gradients beside parameters and two moments
+    std::int64_t const kept = fixed + fixed / 3;  // gradients, a third of parameters and two moments
     if (dim_id const d = batch_dim(m, arguments); d != id{no_id} && needs + held > kept && *free + held > kept) {
       std::int64_t const now = p.numbers.extent[d];
       auto const most = static_cast<std::int64_t>(static_cast<double>(now) * static_cast<double>(*free + held - kept) /

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions by which a plugin's client exchanges values with those of other processes.
+// The functions by which a plugin's client exchanges values with the clients of other processes.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 
 namespace meshtensor::pjrt {
 
-/// A client keeps these functions as long as the process; what they reach are the values of the call that runs now.
+/// A client keeps these functions as long as the process exists. They use the values of the current call of `during`.
 class value_callbacks {
  public:
-  /// Calls `call` on each rank of a job; in it, the plugin's clients exchange values through `values`.
+  /// Makes a call on each rank of a job. During this call, the plugin's clients exchange values through `values`.
   static void during(comm::key_values& values, function_ref<void()> call) {
     values.during([&] {
       struct reach {
@@ -42,7 +42,7 @@ class value_callbacks {
   static failure* fails(Arguments const& a, code why, std::string_view text) {
     return (*a.fail)(why, text.data(), text.size());
   }
-  /// Gives what `found` finds to the plugin, which releases it; `otherwise`: a failure.
+  /// Gives the value of `found` to the plugin, which releases it. If there is none, `otherwise` makes the failure.
   template <class Arguments, class Found, class Otherwise>
   static failure* answer(Arguments& a, Found const& found, Otherwise const& otherwise) {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text: attention and its gradients, a tile of queries or keys in each block of threads: Dao et al.,
-// arXiv:2205.14135. No scores go to memory, and no sum depends on the order in which blocks run.
+// The CUDA text of attention and its gradients (Dao et al., arXiv:2205.14135). Each block of threads has a tile of
+// queries or keys. No scores go to memory, and no sum depends on the order in which blocks run.
 #pragma once
 
 namespace meshtensor::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the tiles of attention's kernels, and whether matrix units multiply them: as large as shared memory allows.
+// Chooses the tiles of attention's kernels, as large as shared memory allows, and whether matrix units multiply them.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,13 @@ namespace meshtensor::cuda {
 enum class attention_use { forward, to_queries, to_keys };
 
 struct tile_shape {
-  int threads = 1, rows = 16, columns = 16;  // rows of the block's own tile; columns: of the tiles it visits
+  int threads = 1, rows = 16, columns = 16;  // rows of the block's own tile, columns of the tiles it visits
   std::int64_t bytes = 0;                    // of shared memory
-  bool in_workspace = false;                 // tiles do not fit in shared memory, so they are in the workspace
-  std::string text;                          // the type that multiplies tiles: attention/tiles_text.hpp
+  bool in_workspace = false;                 // whether tiles are too large for shared memory
+  std::string text;                          // the type that multiplies tiles, of attention/tiles_text.hpp
 
-  /// `down` and `across_all`: all rows and columns that the tiles cover; a tile is less than twice as large.
+  /// `down` and `across_all` are the numbers of all rows and columns that the tiles cover. If a tile has more than 16
+  /// rows or columns, it has less than twice as many as there are.
   static tile_shape of(attention_use use, dtype type, std::int64_t head, std::int64_t value, std::int64_t down,
                        std::int64_t across_all, int threads, gpu const& device) {
     tile_shape s;
@@ -26,7 +27,7 @@ struct tile_shape {
     std::int64_t const wide = std::max(head, value), room = static_cast<std::int64_t>(device.shared_bytes());
     if (type == dtype::bf16 && s.threads == 128 && device.has_matrix_units() && wide <= 256) {
       s.rows = s.threads / 2;
-      std::int64_t const whole = use == attention_use::forward ? 128 : 64;  // widths for which 64 columns are few
+      std::int64_t const whole = use == attention_use::forward ? 128 : 64;  // the largest width for 64 columns
       s.columns = wide <= whole ? 64 : wide <= 2 * whole ? 32 : 16;
       while (s.columns > 16 && s.columns >= 2 * across_all) s.columns /= 2;
       s.bytes = s.bytes_of(use, 16, 8, 2, 4, head, value, 0);
@@ -50,9 +51,10 @@ struct tile_shape {
   }
 
  private:
-  static constexpr std::int64_t most_bytes = 100 * 1024;  // two blocks of an H100
+  static constexpr std::int64_t most_bytes = 100 * 1024;  // so that an H100 runs two blocks at once
 
-  /// Rows are padded to multiples of `unit` elements and lie `gap` more apart; a thread's numbers have `number` bytes.
+  /// The shared memory of a block. Rows are padded to multiples of `unit` elements, and are `gap` elements further
+  /// apart. The numbers of a thread have `number` bytes each.
   std::int64_t bytes_of(attention_use use, std::int64_t unit, std::int64_t gap, std::int64_t element,
                         std::int64_t number, std::int64_t head, std::int64_t value, std::int64_t buffer_line) const {
     auto const line = [&](std::int64_t n) { return (n + unit - 1) / unit * unit + gap; };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text: two ways to multiply tiles in shared memory, with sums in registers. `by_units` uses the matrix units of a
-// GPU, by instructions whose layout of registers CUDA documents; `by_fma` uses fused multiply-adds.
-// why: attention's kernels are written once, for what both have in common: a thread has elements (row(i), column(j)) of
-// a tile of scores and (row(i), place(j)) of a tile of sums, and all threads of a row are neighbours in one warp.
+// The CUDA text of two ways to multiply tiles in shared memory, with sums in registers. `by_units` uses the matrix
+// units of a GPU, by instructions whose register layout CUDA documents. `by_fma` uses fused multiply-adds. Both have
+// the same interface, so that attention's kernels are written only once. A thread has elements (row(i), column(j)) of a
+// tile of scores and (row(i), place(j)) of a tile of sums. All threads of a row are neighbours in one warp.
 #pragma once
 
 namespace meshtensor::cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps the space of a fused kernel to loops: rows that are kept, rows that are reduced, and a vector. Neighbouring
-// loops are merged where the strides of all operands and results allow it.
+// Maps the space of a fused kernel to loops over kept rows, over reduced rows and along a vector. Neighbouring loops
+// are merged if the strides of all operands and results allow it.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,19 @@
 
 namespace meshtensor::cuda {
 
-/// What advances with the loops: operands, results, then the steps that give positions or random numbers.
+/// The indices of the followers, which advance with the loops: operands, results, then the steps that give positions or
+/// random numbers.
 inline constexpr int first_result = max_kernel_operands, first_step = max_kernel_operands + max_kernel_results;
 inline constexpr int max_followers = first_step + max_kernel_steps;
 
 struct loop_space {
-  int loops = 0, kept_loops = 0;  // outermost first; those that are reduced come last
+  int loops = 0, kept_loops = 0;  // outermost first, and reduced loops last
   std::int64_t extent[max_dims_of_one + 1] = {};
   std::int64_t stride[max_followers][max_dims_of_one + 1] = {};
-  std::int64_t across[max_followers] = {};          // along the vector
-  std::int64_t base[max_followers] = {};            // the first index of a position or a random number
-  std::int64_t width = 1;                           // of the vector
-  bool along = false, over = false, total = false;  // the reductions that there are
+  std::int64_t across[max_followers] = {};          // strides along the vector
+  std::int64_t base[max_followers] = {};            // first indices of positions and random numbers
+  std::int64_t width = 1;                           // the vector's extent
+  bool along = false, over = false, total = false;  // the kinds of reductions that the kernel has
 
   /// `inside` has the views of all values, by id.
   loop_space(module const& m, kernel_reading const& r, view const* operands, view const* results, view const* inside)
@@ -36,7 +37,7 @@ struct loop_space {
         if (int const p = results[i].find(dim); p >= 0) return results[i].extent[p];
       for (int i = 0; i < d_.operand_count; ++i)
         if (int const p = operands[i].find(dim); p >= 0) return operands[i].extent[p];
-      for (int i = r.first_node; i < r.end_node; ++i)  // a dim that only broadcasts inside have
+      for (int i = r.first_node; i < r.end_node; ++i)  // only broadcasts inside have this dim
         if (view const& v = inside[m.result(m.nodes[i])]; v.find(dim) >= 0) return v.extent[v.find(dim)];
       throw error("R31", "none of a kernel's values has one of its dims");
     };
@@ -71,7 +72,8 @@ struct loop_space {
     int const p = r_.vector < 0 ? -1 : v.find(r_.vector);
     across[s] = p < 0 ? 0 : v.stride[p];
   }
-  /// A position counts along its dim, a random number's index over the whole tensor, row-major.
+  /// The index of a position counts along its dim. The index of a random number counts over the whole tensor,
+  /// row-major.
   void follow_index(int s, view v) {
     std::int64_t whole = 1;
     for (int i = v.count; i-- > 0;) v.stride[i] = whole, base[s] += whole * v.origin[i], whole *= v.total[i];
@@ -102,7 +104,7 @@ struct loop_space {
       extent[i + 1] *= extent[i];
       remove(i);
     }
-    // Into the vector, if both are kept or both are reduced.
+    // Merges the last loop into the vector, if both are kept or both are reduced.
     bool const may = loops > 0 && !along && (loops > kept_loops ? total && !over : !total);
     if (may && all_followers([&](int s) { return stride[s][loops - 1] == across[s] * width; })) {
       width *= extent[loops - 1];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the expressions of a fused kernel: a step's function, an operand's address, a row's indices.
+// Writes the expressions of a fused kernel, for example the function of a step, the address of an operand and the
+// indices of a row.
 #pragma once
 
 #include "meshtensor/base/sum.hpp"
@@ -17,7 +18,8 @@ class fused_names {
     constexpr char const* names[] = {"", "sums", "maxima", "minima"};
     return names[static_cast<int>(reduction_of(k))];
   }
-  /// The type of what a thread adds up in a reduction of at most `terms` terms: few need no care.
+  /// The type of a thread's accumulator in a reduction of at most `terms` terms. It keeps rounding errors only if there
+  /// are many terms.
   std::string running(int i, std::int64_t terms) const {
     return joined({"running<", kind_text(s_.d.step(i).kind), ", ", step_type(i), ", ",
                    terms > sum_fan_in ? "true" : "false", ">"});
@@ -50,10 +52,10 @@ class fused_names {
     if (f == meshtensor::function::cast) return "to<" + type + ">(" + a + ")";
     std::string arguments = a;
     for (int k = 1; k < s_.d.arity_of(i); ++k) arguments += ", " + name_of(s.from[k], in_vector);
-    // Rounded to bf16, the result of a faster function is the same but for one in thousands.
+    // After rounding to bf16, the faster functions differ only in one result of thousands.
     bool const near = s.type == dtype::bf16 && (f == meshtensor::function::exp || f == meshtensor::function::sigmoid ||
                                                 f == meshtensor::function::divide);
-    // Operands of one function have one type, whatever the compiler would make of them.
+    // Operands of one function have one type, even if the compiler would convert them to another one.
     std::string const of = (near ? "near_" : "do_") + std::string(text_of(f));
     std::string const value =
         is_logical(f) ? of + "(" + arguments + ")"
@@ -78,7 +80,7 @@ class fused_names {
   std::string pointer(int s, dtype t, bool is_const) const {
     return joined({"((", is_const ? "const " : "", type_text(t), "*)a.p[", s, "])"});
   }
-  /// Splits an index into those of loops [from, end).
+  /// Splits an index into the indices of the loops [from, end).
   void decode(std::string& t, char const* index, int from, int end) const {
     for (int l = end; l-- > from;) {
       if (l == from) add(t, {"const i64 i", l, " = ", index, ";\n"});

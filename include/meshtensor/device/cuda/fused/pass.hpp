@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes one pass of a fused kernel over a row's vector: loads, steps, partial results of reductions, stores.
+// Writes one pass of a fused kernel over a row's vector, which loads, computes steps and partial reductions, and
+// stores.
 #pragma once
 
 #include "meshtensor/device/cuda/fused/names.hpp"
@@ -8,21 +9,21 @@ namespace meshtensor::cuda::detail {
 
 class fused_pass {
  public:
-  /// What a row has of its vector already, where it is kept from pass to pass.
+  /// The steps and operands of a row's vector that are already in registers, if the row stays there from pass to pass.
   struct kept_of_row {
     std::vector<bool> steps = std::vector<bool>(max_kernel_steps), operands = std::vector<bool>(max_kernel_operands);
   };
 
   explicit fused_pass(fused_shape const& s) : s_(s), n_(s) {}
 
-  /// One pass over a row's vector: computes what `reductions` and `results` need.
+  /// Writes one pass over a row's vector, which computes everything that `reductions` and `results` need.
   void write(std::string& t, std::vector<int> const& reductions, std::vector<int> const& results,
              kept_of_row& kept) const {
     std::vector<bool> steps(max_kernel_steps), reads(max_kernel_operands);
     for (int i : reductions) need(s_.d.step(i).from[0], steps, reads);
     for (int i : results) need(s_.d.result(i), steps, reads);
     std::int64_t const room = s_.keeps ? s_.times * s_.at_once : s_.at_once;
-    if (s_.keeps) {  // in registers: all loops over them are unrolled
+    if (s_.keeps) {  // all loops over registers are unrolled
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (kept.steps[i]) steps[i] = false;
         if (!steps[i]) continue;
@@ -81,7 +82,7 @@ class fused_pass {
   }
 
  private:
-  /// The steps of vectors that these need, operands of vectors marked in `reads`.
+  /// Marks the steps of the vector that a source needs, and in `reads` the operands of the vector.
   void need(source s, std::vector<bool>& steps, std::vector<bool>& reads) const {
     if (s.is_operand() && s_.d.operand_class(s.index()) >= extent_class::vector)
       reads[static_cast<std::size_t>(s.index())] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a fused kernel does for one row: phase by phase, in passes over its vector.
+// Writes the work of a fused kernel for one row, phase by phase, in passes over its vector.
 #pragma once
 
 #include "meshtensor/device/cuda/fused/pass.hpp"
@@ -10,7 +10,7 @@ class fused_row {
  public:
   explicit fused_row(fused_shape const& s) : s_(s), n_(s), pass_(s) {}
 
-  /// Steps that are computed once for a row, or once at all.
+  /// Writes the steps that are computed once for each row, or once in all.
   void scalars(std::string& t, extent_class level, int phase, std::vector<bool>& done) const {
     for (int i = 0; i < s_.d.step_count; ++i) {
       kernel_step const s = s_.d.step(i);
@@ -19,7 +19,7 @@ class fused_row {
       add(t, {"const ", register_text(s.type), " s", i, " = ", n_.expression(i, false), ";\n"});
     }
   }
-  /// What is done for one row.
+  /// Writes the work for one row.
   void write(std::string& t, std::vector<bool> done) const {
     for (int i = 0; i < s_.d.operand_count; ++i) {
       extent_class const c = s_.d.operand_class(i);
@@ -54,7 +54,7 @@ class fused_row {
     for (int i = 0; i < s_.d.step_count; ++i) {
       if (!s_.is_sum(i)) continue;
       if (s_.is_wide(i) || is_total(s_.d.step(i).kind)) last.push_back(i);
-      else  // of one number for each row
+      else  // a sum with one term for each row
         add(t, {"r", i, ".add((sum<", n_.step_type(i), ">)", n_.name_of(s_.d.step(i).from[0], false), ");\n"});
     }
     for (int i = 0; i < s_.d.result_count; ++i) {

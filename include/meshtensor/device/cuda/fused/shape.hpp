@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts the space of a fused kernel into blocks of threads: how many threads a row has, how many rows a block, and into
-// how many chunks and tiles it is divided.
+// Divides the space of a fused kernel among threads. It chooses the threads of a row, the rows of a block, and the
+// numbers of chunks and tiles.
 #pragma once
 
 #include "meshtensor/device/cuda/fused/loop_space.hpp"
 
 namespace meshtensor::cuda {
 
-/// Where the workspace is among a launch's pointers.
+/// The index of the workspace among a launch's pointers.
 inline constexpr int workspace_pointer = max_kernel_operands + max_kernel_results;
-/// The words of a launch: first indices and identities of steps, and rows of numbers.
+/// The positions of a launch's words: first indices of steps, identities of steps, and rows of numbers.
 inline constexpr int most_walking_steps = 16, first_identity = 16, first_number = 32;
 
 namespace detail {
@@ -18,18 +18,18 @@ struct fused_shape {
   kernel_reading const& r;
   descriptor const& d;
   loop_space space;
-  int block;               // threads
-  int at_once = 1;         // neighbours that a thread takes
-  bool keeps = false;      // a row stays in registers from pass to pass
+  int block;               // threads of a block
+  int at_once = 1;         // neighbouring elements that a thread takes
+  bool keeps = false;      // whether a row stays in registers from pass to pass
   int across = 1;          // threads of a row
-  int rows = 1;            // that a block takes at the same time
-  std::int64_t times = 1;  // that the threads of a row go on to its next part
-  std::int64_t tiles = 1;  // into which a row is cut, one for each block
+  int rows = 1;            // rows that a block takes at the same time
+  std::int64_t times = 1;  // parts of a row that its threads take in sequence
+  std::int64_t tiles = 1;  // tiles of a row, one for each block
   std::int64_t kept = 1, reduced = 1, chunks = 1;
   int slot[max_kernel_steps] = {};
   int walking = 0;
-  std::int64_t partial[max_kernel_steps] = {};  // where partial results of a sum are in the workspace
-  std::size_t workspace = 0;                    // bytes
+  std::int64_t partial[max_kernel_steps] = {};  // offsets of sums' partial results in the workspace
+  std::size_t workspace = 0;                    // its bytes
 
   fused_shape(module const& m, kernel_reading const& reading, view const* operands, view const* results,
               view const* inside, int const* alignment, int block_threads, std::int64_t enough_blocks)
@@ -50,18 +50,19 @@ struct fused_shape {
   bool has_too_many_indices() const { return walking > most_walking_steps; }
   bool is_sum(int step) const { return goes_over(d.step(step).kind) || is_total(d.step(step).kind); }
   bool is_wide(int step) const { return goes_over(d.step(step).kind) && d.step(step).level == extent_class::vector; }
-  /// The most terms that a thread adds up in one sum over rows; those of the block's rows follow.
+  /// The most terms that a thread adds up in one sum over rows, including the sums of the block's other rows at the
+  /// end.
   std::int64_t terms_of(int step) const {
     std::int64_t const own = rounded(rounded(reduced, chunks), rows);
     return own * (is_total(d.step(step).kind) ? times * at_once : 1) + rows;
   }
-  /// How many partial results a kept row has, for each element of a wide one.
+  /// The number of partial results of a kept row, for each element if the sum is wide.
   std::int64_t parts_of(int step) const { return is_total(d.step(step).kind) ? chunks * tiles : chunks; }
 
  private:
   static std::int64_t rounded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to; }
-  /// How many elements a thread takes at once, how many threads a row, how many rows a block, and into how many chunks
-  /// and tiles the space is cut.
+  /// Chooses the elements that a thread takes at once, the threads of a row, the rows of a block, and the numbers of
+  /// chunks and tiles of the space.
   void choose(int const* alignment, std::int64_t enough_blocks) {
     std::int64_t const width = std::max<std::int64_t>(1, space.width);
     at_once = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the end of a fused kernel that sums over rows: threads of a block, then the chunks of several blocks in their
-// order.
+// Writes the end of a fused kernel that sums over rows. It adds up the threads of a block, and then the chunks of
+// several blocks in their order.
 #pragma once
 
 #include "meshtensor/device/cuda/fused/names.hpp"
@@ -11,13 +11,13 @@ class fused_sums {
  public:
   explicit fused_sums(fused_shape const& s) : s_(s), n_(s) {}
 
-  /// Adds up the threads of a block that have taken rows of one unit.
+  /// Adds up the results of the threads of a block that have taken rows of one unit.
   void end_text(std::string& t) const {
     for (int i = 0; i < s_.d.step_count; ++i) {
       if (!s_.is_sum(i)) continue;
       std::string const r = "r" + std::to_string(i), sum = "sum<" + n_.step_type(i) + ">",
                         kind = n_.kind_text(s_.d.step(i).kind);
-      bool const total = is_total(s_.d.step(i).kind);  // all threads of the block have terms of one sum
+      bool const total = is_total(s_.d.step(i).kind);  // then all threads of the block have terms of one sum
       std::string const made = total ? "all" + std::to_string(i) : r + ".total()";
       if (total)
         add(t, {"const ", sum, " ", made, " = over_group<", s_.threads(), ", ", kind, ">(", r, ".total(), shared);\n"});
@@ -65,7 +65,8 @@ class fused_sums {
       t += "}\n}\n";
     }
   }
-  /// Adds up partial results: of wide sums, a thread for each element; of the others, a block for each kept row.
+  /// Writes a kernel that adds up partial results. For wide sums, it has one thread for each element, and for other
+  /// sums one block for each kept row.
   std::string finish_text(bool wide) const {
     std::string t;
     for (int i = 0; i < s_.d.step_count; ++i) {
@@ -99,7 +100,7 @@ class fused_sums {
   }
 
  private:
-  /// Where a kept row's sum is stored: with its partial results, or in the results themselves.
+  /// Stores a kept row's sum among its partial results, or in the result itself if there is only one part.
   void give(std::string& t, int step, std::string const& value, std::string const& element) const {
     bool const wide = s_.is_wide(step);
     if (s_.parts_of(step) > 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// argmax, argsort and cumulative_sum on the GPU.
+// Runs argmax, argsort and cumulative_sum on the GPU.
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
@@ -17,7 +17,8 @@ inline node_work just(prepared_kernel const& k) {
       [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
 }
 
-/// A block for each row: each thread looks at some elements, the first one at what they found.
+/// Makes a kernel with one block for each row. Each thread finds the greatest of its elements, and then the first
+/// thread compares these.
 inline node_work argmax_of(preparation& p, node const& n, view const& x, view const& y) {
   int const along = x.find(argmax_attributes::of(n).dim), block = p.block();
   index_text rows;
@@ -68,7 +69,7 @@ inline node_work argmax_of(preparation& p, node const& n, view const& x, view co
   return just(k);
 }
 
-/// The place of an element is the number of those that stand before it.
+/// Makes a kernel in which an element's position is the number of elements that come before it.
 inline node_work argsort_of(preparation& p, node const& n, view const& x, view const& y) {
   argsort_attributes const s = argsort_attributes::of(n);
   int const along = y.find(s.dim), in_x = x.find(s.dim);
@@ -152,7 +153,7 @@ inline node_work cumulative_sum_of(preparation& p, node const& n, view const& x,
 
 }  // namespace detail
 
-/// The work of a node that goes along one dim; none if it is another one.
+/// The work of a node that goes along one dim, or none if the node is another one.
 inline node_work along_a_dim_of(preparation& p, node const& n, view const* operands, view const* results) {
   switch (n.kind) {
     case primitive::argmax: return detail::argmax_of(p, n, operands[0], results[0]);

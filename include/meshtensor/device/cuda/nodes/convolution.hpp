@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolves on the GPU by a product of matrices, where it can: operand 0 is unfolded along the places and elements of
-// its windows, and what is left is an einsum.
+// Convolves on the GPU by a product of matrices, if possible. Operand 0 is unfolded along the positions and elements of
+// its windows, so that the convolution becomes an einsum.
 #pragma once
 
 #include "meshtensor/device/cuda/nodes/convolution_loop.hpp"
@@ -10,7 +10,7 @@ namespace meshtensor::cuda {
 
 namespace detail {
 
-/// Operand 0 with two dims for each that a window moves over.
+/// Operand 0 with two dims for each dim over which a window moves: the window's position and its element.
 class unfolding {
  public:
   unfolding(module const& m, node const& n, view const* operands, view const& y)
@@ -18,18 +18,18 @@ class unfolding {
     lay_out(operands[1], y);
   }
 
-  /// Whether it is one: no two windows share a dim, and it is not large beyond reason.
+  /// Whether the operand can be unfolded: no two windows share a dim, and the result is at most 2 GiB.
   bool is_possible() const { return fits_ && made_.bytes() <= most_bytes; }
-  /// Whether operand 0 is itself what is multiplied: each window has one element, at places side by side.
+  /// Whether operand 0 is multiplied itself, because each window has one element, at adjacent positions.
   bool is_in_place() const { return in_place_; }
   view const& made() const { return made_; }
 
-  /// A kernel that reads p[0] and writes p[1]. `aligned`: of the operand's address, in bytes.
+  /// Makes a kernel that reads p[0] and writes p[1]. `aligned` is the alignment of the operand's address, in bytes.
   prepared_kernel prepare(preparation& p, int aligned) const {
     std::vector<std::int64_t> extents(made_.extent, made_.extent + made_.count);
     std::int64_t unit = static_cast<std::int64_t>(bytes_of(x_.type)), wide = 1;
     int const last = made_.count - 1, in_x = last < 0 ? -1 : x_.find(made_.dim[last]);
-    // Neighbours at once, where both have them.
+    // Neighbours are copied together, if they are neighbours in both tensors.
     auto const has_neighbours = [&] {
       if (in_x < 0 || p_.is_windowed(p_.roles[0], in_x) || x_.stride[in_x] != 1) return false;
       if (extents[static_cast<std::size_t>(last)] % 2 != 0 || aligned % (2 * unit) != 0) return false;
@@ -95,7 +95,8 @@ class unfolding {
     for (int i = 0; i < x_.count; ++i)
       for (int k = 0; k < i; ++k) fits_ = fits_ && x_.dim[i] != x_.dim[k];
     if (!fits_ || in_place_) return;
-    // Batches first; the dims of operand 0's neighbouring elements last; each in the order of the tensor it meets.
+    // Batch dims come first, and the dims of operand 0's contiguous elements last. Each group has the order of the
+    // tensor with which it is multiplied.
     view const unordered = made_;
     int inner_dim = -1;
     for (int i = 0; i < x_.count; ++i)
@@ -109,7 +110,7 @@ class unfolding {
         if (int const at = unordered.find(order.dim[i]); at >= 0 && group(order.dim[i]) == g)
           add_dim(order.dim[i], unordered.extent[at], 0);
     }
-    fits_ = fits_ && made_.count == unordered.count;  // else a dim is summed that no other tensor has
+    fits_ = fits_ && made_.count == unordered.count;  // false if a summed dim is in no other tensor
     made_.densify();
   }
 
@@ -121,7 +122,8 @@ class unfolding {
   bool fits_ = true, in_place_ = false;
 };
 
-/// Whether a product of matrices is worth its unfolded operand: not for many small ones, as those of single channels.
+/// Whether a product of matrices is worth its unfolded operand. It is not for many small products, for example those of
+/// single channels.
 inline bool is_for_matrices(view const& unfolded, view const& other, view const& y) {
   std::int64_t batch = 1, columns = 1;
   for (int i = 0; i < other.count; ++i)
@@ -131,7 +133,8 @@ inline bool is_for_matrices(view const& unfolded, view const& other, view const&
 
 }  // namespace detail
 
-/// The work of a convolution; none if the node is another one. `alignment`: of the addresses, in bytes.
+/// The work of a convolution, or none if the node is another one. `alignment` has the alignment of the addresses, in
+/// bytes.
 inline node_work convolution_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
                                 view const& y, int const* alignment) {
   if (n.kind != primitive::conv) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolves on the GPU by a loop over the terms of each element, for any windows and dtypes; long sums of few elements
-// are cut into chunks, which a second kernel adds up in their order.
+// Convolves on the GPU by a loop over the terms of each element, for any windows and dtypes. If few elements have long
+// sums, these are cut into chunks, and a second kernel adds the chunks up in their order.
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
@@ -9,7 +9,7 @@
 
 namespace meshtensor::cuda::detail {
 
-/// The windows and tensors of a node; paddings are not known before a step.
+/// The windows and tensors of a node. Paddings are 0 here, because they are not known before a step.
 inline conv_rule::problem windows_of(module const& m, node const& n, view const* operands, view const& y) {
   return conv_rule::problem::of(m, n, operands, y, [](number_id) { return 0.0; });
 }
@@ -67,7 +67,7 @@ class convolution_loop {
   }
 
  private:
-  /// Whether a dim that is no window's is one of the result.
+  /// Whether a dim is in the result and no window moves over it.
   bool is_kept(int d) const {
     int const at = y_.find(d);
     return at >= 0 && !p_.is_windowed(p_.roles[2], at);
@@ -77,7 +77,7 @@ class convolution_loop {
     for (int i = 0; i < y_.count; ++i) add_offset(t, "y" + std::to_string(i), y_.stride[i]);
     return t;
   }
-  /// The loop over the terms of one element, or over those of a chunk.
+  /// Writes the loop over the terms of one element, or over the terms of a chunk.
   std::string terms_text(std::string const& sum) const {
     std::string t = paddings_text(m_, conv_attributes::of(n_).first, p_.count), offset[2];
     for (int o = 0; o < 2; ++o)
@@ -112,8 +112,8 @@ class convolution_loop {
   view const* x_;
   view const& y_;
   conv_rule::problem p_;
-  std::vector<int> summed_;                  // dims
-  std::vector<std::int64_t> outer_, inner_;  // extents: of the result; of summed dims, then of what is free in windows
+  std::vector<int> summed_;                  // summed dims
+  std::vector<std::int64_t> outer_, inner_;  // extents of the result, and of summed dims and free window dims
   std::int64_t terms_ = 1, chunks_ = 1;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an exchange of rows on the GPU: counts the rows of each group, sorts rows by group, and puts them back.
+// Runs the steps of an exchange of rows on the GPU, which count the rows of each group, sort rows by group, and put
+// them back.
 #pragma once
 
 #include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
@@ -21,7 +22,7 @@ inline node_work count_rows_of(preparation& p, view const& index, view const& co
   };
 }
 
-/// A thread for each row, which goes through the counts until they reach it.
+/// Makes a kernel with one thread for each row. The thread goes through the counts until it reaches its row.
 inline node_work number_rows_of(preparation& p, view const& counts, view const& rows,
                                 exchange_rows_attributes const& a) {
   int const groups = counts.find(a.counted), ranks = counts.find(a.holders);
@@ -37,7 +38,8 @@ inline node_work number_rows_of(preparation& p, view const& counts, view const& 
   };
 }
 
-/// A thread for each element of each row, to its place or from there. `tokens` has the dims of the index.
+/// Makes a kernel with one thread for each element of each row, which moves it to its position or back. `tokens` has
+/// the dims of the index.
 inline node_work place_rows_of(preparation& p, view const& tokens, view const& index, std::int64_t groups,
                                view const& rows, exchange_rows_attributes const& dims, bool back) {
   sorted_rows const sorted(p, index, 1, 0, groups, groups);
@@ -58,7 +60,7 @@ inline node_work place_rows_of(preparation& p, view const& tokens, view const& i
   else add(text, {"if (row >= 0) ", to, in_row, " = ", from, "[f0 + e0];\n"});
   prepared_kernel const move = p.over_elements(text, all);
   p.reserve(static_cast<std::size_t>(sorted.bytes()));
-  std::int64_t const cleared = back ? 0 : rows.bytes();  // there are zeros behind the last row
+  std::int64_t const cleared = back ? 0 : rows.bytes();  // so that rows after the last one are zero
   return [=](recording& to_do, evaluation const& e, address state, address workspace) {
     launch_arguments a = arguments_of(e, state);
     sorted.record(to_do, a, workspace);
@@ -69,7 +71,7 @@ inline node_work place_rows_of(preparation& p, view const& tokens, view const& i
 
 }  // namespace detail
 
-/// The work of a step of an exchange; none if the node is another one.
+/// The work of a step of an exchange, or none if the node is another one.
 inline node_work exchange_rows_of(preparation& p, node const& n, view const* operands, view const& y) {
   if (n.kind != primitive::exchange_rows) return {};
   auto const a = exchange_rows_attributes::of(n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// grouped_einsum on the GPU: a loop over the summed dims for each element of the result, with the matrix that the index
-// chooses; sums of each group go through the rows of that group alone.
+// Runs grouped_einsum on the GPU by a loop over the summed dims for each element of the result, with the matrix that
+// the index chooses. A sum for one group goes only through the rows of this group.
 #pragma once
 
 #include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
@@ -69,7 +69,7 @@ class grouped_product {
     int const p = v.find(dim);
     return p < 0 || (dim == groups_ && in_y_ < 0) ? 0 : v.stride[p];
   }
-  /// Summed dims: first those of the index, then the others, in the order of the operands.
+  /// Adds the summed dims, first those of the index and then the others, in the order of the operands.
   void add_summed() {
     std::vector<int> seen;
     for (bool const of_index : {true, false})
@@ -98,7 +98,7 @@ class grouped_product {
 
 }  // namespace detail
 
-/// The work of a grouped_einsum; none if the node is another one.
+/// The work of a grouped_einsum, or none if the node is another one.
 inline node_work grouped_product_of(preparation& p, node const& n, view const* operands, view const& y) {
   if (n.kind != primitive::grouped_einsum) return {};
   return detail::grouped_product(n, operands, y).prepare(p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather, scatter_add and put on the GPU, bit for bit as a loop that goes through the rows in order: rows with the same
-// index are sorted before they are added.
+// Runs gather, scatter_add and put on the GPU. The results have the same bits as those of a loop through the rows in
+// order, because rows with the same index are sorted before they are added.
 #pragma once
 
 #include "meshtensor/device/cuda/nodes/movement.hpp"
@@ -14,7 +14,8 @@ namespace meshtensor::cuda {
 
 namespace detail {
 
-/// The element at an index, as a position along the dim of a table: -1 outside of its part here.
+/// Writes the element at an index as a position along the dim of a table. It is -1 outside of the table's part on this
+/// rank.
 inline std::string position_text(view const& table, int along, view const& index, char const* offset) {
   return joined({"i64 at = to<i64>(get(((const ", type_text(index.type), "*)a.p[1])[", offset,
                  "]));\nif (at < 0 || at >= ", table.total[along], "ll) at = -1; else { at -= ", table.origin[along],
@@ -36,9 +37,10 @@ inline node_work gather_of(preparation& p, node const& n, view const* x, view co
       [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
 }
 
-/// The rows of a lookup: entries, numbered in the order of plain loops, and the elements of a row.
+/// The rows of a lookup: its entries, which are numbered in the order of plain loops, and the elements of a row.
 struct row_walk {
-  index_text entries, elements;  // offsets in the index and in `rows`, and a key; in the table and in `rows`
+  // `entries` gives offsets in the index and in `rows`, and a key. `elements` gives offsets in the table and in `rows`.
+  index_text entries, elements;
   std::int64_t keys = 1, shared = 1;
 
   row_walk(view const& table, view const& index, view const& rows, int dim) {
@@ -61,7 +63,7 @@ struct row_walk {
     for (int i = 0; i < rows.count; ++i)
       if (is_element(i)) elements.add(rows.extent[i], {stride(table, rows.dim[i]), rows.stride[i]});
   }
-  /// The offset in the table of the first element of a key's row.
+  /// Writes the offset in the table of the first element of a key's row.
   std::string table_offset(view const& table, view const& index, view const& rows, int dim, char const* key) const {
     int const along = table.find(dim);
     index_text at;
@@ -81,8 +83,8 @@ inline node_work scatter_add_of(preparation& p, node const& n, view const* opera
   if (keys >= 0x7fffffffll || entries >= 0x7fffffffll) return {};
   std::string const entry = w.entries.text("i", "f", 3) + position_text(y, along, index, "f0");
   std::string const guard = joined({"if (i >= ", entries, "ll) return;\n"});
-  // p[30]: counts, then where the rows of each key begin, then how many are placed; p[31]: entries as they come;
-  // p[32]: in order
+  // For each key, p[30] has the number of its rows, the beginning of its rows, and the number of placed rows. The
+  // entries of each key are in p[31] in any order, and sorted in p[32].
   prepared_kernel const count =
       p.over_elements(guard + entry + "if (at >= 0) atomicAdd((u32*)a.p[30] + (f2 + at), 1u);\n", entries);
   int const block = p.block();
@@ -153,7 +155,7 @@ inline node_work scatter_add_of(preparation& p, node const& n, view const* opera
   };
 }
 
-/// Of rows of one index the last one stays.
+/// Puts rows at indices. If several rows have one index, the last one stays.
 inline node_work put_rows_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
                              view const& y) {
   view const &part = operands[1], index = operands[2];
@@ -185,7 +187,7 @@ inline node_work put_rows_of(preparation& p, box_copier const& copier, node cons
   };
 }
 
-/// At a number: a copy of one slice.
+/// Puts at a number, by a copy of one slice.
 inline node_work put_slice_of(box_copier const& copier) {
   return [&copier](recording& to_do, evaluation const& e, address, address) {
     constexpr auto none = id{no_id};
@@ -201,7 +203,8 @@ inline node_work put_slice_of(box_copier const& copier) {
 
 }  // namespace detail
 
-/// The work of a node that reads or writes at indices or puts at a number; none if it is another one, or too large.
+/// The work of a node that reads or writes at indices or puts at a number, or none if the node is another one or too
+/// large.
 inline node_work lookup_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
                            view const* results) {
   switch (n.kind) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves elements on the GPU: strided copies of boxes, of which slices, pads, shifts, concats and transposes are made.
+// Moves elements on the GPU by strided copies of boxes. Slices, pads, shifts, concats and transposes consist of such
+// copies.
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
@@ -14,7 +15,7 @@
 
 namespace meshtensor::cuda {
 
-/// Copies of boxes whose extents and strides are arguments: for elements of 1, 2, 4, 8 and 16 bytes.
+/// Copies boxes of elements of 1, 2, 4, 8 or 16 bytes. Extents and strides are arguments of the launch.
 class box_copier {
  public:
   explicit box_copier(preparation& p) : block_(p.block()) {
@@ -31,7 +32,7 @@ class box_copier {
               .number;
   }
 
-  /// Copies `extent` elements of some bytes; strides are in elements.
+  /// Copies a box with these extents. Strides are in elements of `bytes` bytes.
   void copy(recording& to_do, address to, std::int64_t const* to_stride, address from, std::int64_t const* from_stride,
             std::int64_t const* extent, int dims, std::int64_t bytes) const {
     std::int64_t n[10] = {}, t[10] = {}, f[10] = {}, all = 1;
@@ -47,7 +48,7 @@ class box_copier {
     if (count == 0) return to_do.copy(to, from, bytes);
     bool const runs = t[count - 1] == 1 && f[count - 1] == 1;
     if (runs && count == 1) return to_do.copy(to, from, n[0] * bytes);
-    // Wider units, where runs and addresses are multiples of them.
+    // Copies wider units, if runs, strides and addresses are multiples of them.
     auto const address_bits = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
     while (runs && bytes < 16 && n[count - 1] % 2 == 0 && address_bits % static_cast<std::uintptr_t>(2 * bytes) == 0) {
       bool even = true;
@@ -64,7 +65,7 @@ class box_copier {
     while ((std::int64_t{1} << size) < bytes) ++size;
     to_do.launch({number_[size], {(all + block_ - 1) / block_, block_}}, a);
   }
-  /// Copies by dim names, as detail::copy_by_name.
+  /// Copies by the names of dims, as `detail::copy_by_name` does.
   void by_name(recording& to_do, view const& x, std::int64_t x_first, view const& y, std::int64_t y_first, id from,
                id to, std::int64_t const* extent) const {
     std::int64_t strides[max_dims_of_one];
@@ -120,7 +121,7 @@ inline node_work sequence_of(preparation& p, view const& y, char const* value) {
 
 }  // namespace detail
 
-/// The work of a node that only moves elements; none if it is another one.
+/// The work of a node that only moves elements, or none if the node is another one.
 inline node_work movement_of(preparation& p, box_copier const& copier, node const& n, view const* results) {
   constexpr auto none = id{no_id};
   switch (n.kind) {
@@ -157,7 +158,7 @@ inline node_work movement_of(preparation& p, box_copier const& copier, node cons
         int const along = y.find(a.to);
         std::int64_t const first = at.first * y.stride[along];
         y.stride[along] *= at.step;
-        for (int i = 0; i < y.count; ++i)  // those of the operand
+        for (int i = 0; i < y.count; ++i)  // the extents of the operand
           if (int const from = e.operands[0].find(i == along ? id{a.from} : id{y.dim[i]}); from >= 0)
             y.extent[i] = e.operands[0].extent[from];
         copier.by_name(to_do, e.operands[0], 0, y, first, a.from, a.to, y.extent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools on the GPU: a thread for each element of the result looks at the elements of its window.
+// Pools on the GPU by one thread for each element of the result, which goes through the elements of its window.
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
@@ -51,7 +51,7 @@ class pooling {
 
  private:
   bool leads_back() const { return pool_rule::leads_back(step_); }
-  /// Where a window's dim is, in operands and result alike.
+  /// The position of a window's dim, which is the same in operands and result.
   int place(int k) const {
     window_row const& row = m_.windows[a_.first + k];
     return x_[0].find(leads_back() ? row.output : row.input);
@@ -71,7 +71,7 @@ class pooling {
     }
     return t;
   }
-  /// Of what a window reaches, in an operand that lies as operand 0 does.
+  /// Writes the offset of a window's element in an operand with the same order of dims as operand 0.
   std::string offset(view const& x) const {
     std::string t;
     for (int i = 0; i < x.count; ++i) {
@@ -98,7 +98,7 @@ class pooling {
 
 }  // namespace detail
 
-/// The work of a pool; none if the node is another one.
+/// The work of a pool, or none if the node is another one.
 inline node_work pooling_of(preparation& p, node const& n, view const* operands, view const& y) {
   if (n.kind != primitive::pool) return {};
   prepared_kernel const k = p.over_elements(detail::pooling(p.m, n, operands, y).text(), y.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the composite `product_epilogue` on the GPU: a product to which its library adds a bias and another matrix; else
-// the product alone, and a kernel that adds both.
+// Runs the composite `product_epilogue` on the GPU. If possible, the library adds a bias and another matrix to its
+// product. Otherwise, a kernel adds both to the product.
 #pragma once
 
 #include "meshtensor/device/cuda/product.hpp"
@@ -8,12 +8,13 @@
 
 namespace meshtensor::cuda {
 
-/// The operands of a product with its epilogue, at most.
+/// The largest number of operands of a product with its epilogue.
 inline constexpr int most_product_operands = 4;
 
 namespace detail {
 
-/// A thread for each element: product and terms, each sum rounded to the element's type.
+/// Makes a kernel with one thread for each element, which adds the terms to the product. Each sum is rounded to the
+/// element's type.
 inline prepared_kernel addition_of(preparation& p, view const& y, view const& product, view const* offset,
                                    view const* added) {
   index_text at;
@@ -33,8 +34,8 @@ inline prepared_kernel addition_of(preparation& p, view const& y, view const& pr
 
 }  // namespace detail
 
-/// The work of such a composite. `alignment`: of the addresses of its operands, and behind `most_product_operands` of
-/// them of its result.
+/// The work of such a composite. `alignment` has the alignment of each operand's address and, at index
+/// `most_product_operands`, that of the result's address.
 inline node_work product_epilogue_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
                                      view const& result, int const* alignment) {
   epilogue_form const form = epilogue_form_of(p.m, n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the elements of an index by group on the GPU, in their order within each: counts in chunks, adds the counts up,
-// and places each element behind the earlier ones of its group. No two threads write one place, so the places are the
-// same each time.
+// Sorts the elements of an index by group on the GPU, and keeps their order within each group. It counts in chunks,
+// adds the counts up, and places each element after the earlier ones of its group. No two threads write to one place,
+// so that the places are the same each time.
 #pragma once
 
 #include "meshtensor/device/cuda/recording.hpp"
@@ -11,11 +11,13 @@ namespace meshtensor::cuda::detail {
 
 class sorted_rows {
  public:
-  /// Where its results are among a launch's pointers: the place of each element, -1 if it has no group; the elements in
-  /// the order of their places; the first place of each group, and behind them the number of all. All are 32 bits wide.
+  /// The positions of the results among a launch's pointers. `places` has the place of each element, or -1 if it has no
+  /// group. `order` has the elements in the order of their places. `first_of_group` has the first place of each group,
+  /// and at the end the number of all placed elements. All have 32 bits.
   static constexpr int places = 31, order = 32, first_of_group = 33;
 
-  /// `pointer`: of the index. Groups are those from `origin` on, of `total` in all.
+  /// `pointer` is the position of the index among the pointers. The groups here are `groups` of `total` groups, from
+  /// `origin` on.
   sorted_rows(preparation& p, view const& index, int pointer, std::int64_t origin, std::int64_t groups,
               std::int64_t total)
       : entries_(index.size()), groups_(groups), chunks_((entries_ + chunk - 1) / chunk) {
@@ -90,13 +92,13 @@ class sorted_rows {
   }
 
   std::int64_t bytes() const { return room(chunks_ * groups_) + 2 * room(entries_) + room(groups_ + 1); }
-  /// `a` has the index; it gets the addresses of the results.
+  /// Records the kernels. `a` has the address of the index, and gets the addresses of the results.
   void record(recording& to_do, launch_arguments& a, address workspace) const {
     a.p[30] = workspace, a.p[places] = a.p[30] + room(chunks_ * groups_), a.p[order] = a.p[places] + room(entries_);
     a.p[first_of_group] = a.p[order] + room(entries_);
     to_do.launch(count_, a), to_do.launch(begin_, a), to_do.launch(place_, a);
   }
-  /// `i64 at`: the group of an element, of those that are here; -1: of none.
+  /// Writes `i64 at`, the group of an element among the groups here, or -1 if it has none of them.
   static std::string group_text(view const& index, int pointer, std::int64_t origin, std::int64_t groups,
                                 std::int64_t total, char const* entry) {
     index_text walk;
@@ -108,7 +110,7 @@ class sorted_rows {
   }
 
  private:
-  static constexpr std::int64_t chunk = 64;  // elements
+  static constexpr std::int64_t chunk = 64;  // elements of a chunk
 
   static std::int64_t room(std::int64_t numbers) { return (numbers * 4 + 255) / 256 * 256; }
 

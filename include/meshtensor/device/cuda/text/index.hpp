@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes CUDA text that computes the offsets of elements from one index over named dims, for several tensors at once.
-// Extents and strides are constants; neighbouring dims are merged where the strides of all tensors allow it.
+// Extents and strides are constants. Neighbouring dims are merged if the strides of all tensors allow it.
 #pragma once
 
 #include "meshtensor/device/cuda/text/kernel_texts.hpp"
@@ -10,7 +10,7 @@ namespace meshtensor::cuda {
 
 class index_text {
  public:
-  /// Adds a dim inside of those before, with a stride for each tensor.
+  /// Adds a dim inside the earlier dims, with one stride for each tensor.
   void add(std::int64_t extent, std::vector<std::int64_t> strides) {
     count_ *= extent;
     if (extent == 1) return;
@@ -24,7 +24,7 @@ class index_text {
     }
     dims_.push_back({extent, std::move(strides)});
   }
-  /// Adds dims of `along`, with the strides that views have there; 0 where they lack one.
+  /// Adds dim `i` of `along` with the strides of these views. The stride of a view without this dim is 0.
   void add(view const& along, int i, std::initializer_list<view const*> of) {
     std::vector<std::int64_t> strides;
     for (view const* v : of) {
@@ -35,7 +35,7 @@ class index_text {
   }
   std::int64_t count() const { return count_; }
 
-  /// `const i64 <name>0 = …, <name>1 = …;` from an index, which must be below `count`.
+  /// Writes `const i64 <name>0 = …, <name>1 = …;` for an index, which must be below `count`.
   std::string text(std::string const& index, std::string const& name, std::size_t tensors) const {
     std::string t, decoded = index;
     std::vector<std::string> offsets(tensors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the texts of kernels: equal texts are one kernel.
+// Collects the texts of a program's kernels, so that kernels with equal texts are compiled once.
 #pragma once
 
 #include <initializer_list>
@@ -13,12 +13,12 @@
 
 namespace meshtensor::cuda {
 
-/// An element's type in a kernel's text.
+/// The type of an element in memory in a kernel's text.
 constexpr char const* type_text(dtype t) {
   constexpr char const* names[] = {"double", "float", "bf16", "int", "i64", "unsigned char", "boolean"};
   return names[static_cast<int>(t)];
 }
-/// The same for what registers hold.
+/// The type of an element in registers in a kernel's text.
 inline std::string register_text(dtype t) { return std::string("reg<") + type_text(t) + ">"; }
 
 /// Adds phrases to a text.
@@ -31,7 +31,7 @@ inline std::string joined(std::initializer_list<phrase> parts) {
   return s;
 }
 
-/// A kernel's number in its library, and how it is launched.
+/// A kernel's number in its library, and its launch shape.
 struct prepared_kernel {
   std::size_t number = 0;
   launch_shape shape;
@@ -46,7 +46,7 @@ class kernel_library {
   ~kernel_library() {
     if (loaded_by_ != nullptr) loaded_by_->unload(functions_);
   }
-  /// The number of a kernel with this body, which reads `args const& a`.
+  /// Adds a kernel with this body, which reads `args const& a`, and returns its number.
   std::size_t add(std::string const& body, int threads) {
     std::string const key = std::to_string(threads) + body;
     auto const [at, is_new] = number_.emplace(key, names_.size());
@@ -56,7 +56,7 @@ class kernel_library {
                       "(const __grid_constant__ args a) {\n", body, "}\n"});
     return at->second;
   }
-  /// Puts a text in front of the kernels that are added from now on, once.
+  /// Adds a text once, in front of all kernels that are added later.
   void require(char const* functions) {
     for (char const* const have : required_)
       if (have == functions) return;
@@ -80,7 +80,7 @@ class kernel_library {
   gpu* loaded_by_ = nullptr;
 };
 
-/// All of a text that a compiler for the GPU needs.
+/// The complete text for the GPU's compiler.
 inline std::string whole_text(std::string const& kernels) {
   return std::string(basic_types) + elementary_functions + prelude + kernels;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text in front of all kernels: element types, scalar functions, random numbers and reductions of a block, in the
-// arithmetic of the reference loops (op/detail/scalar.hpp, base/philox.hpp).
+// The CUDA text in front of all kernels: element types, scalar functions, random numbers and reductions of a block.
+// They have the arithmetic of the reference loops (op/detail/scalar.hpp, base/philox.hpp).
 #pragma once
 
 namespace meshtensor::cuda {
 
-/// Functions that the host's compiler takes from the library instead: tests/support/host_gpu.hpp.
+/// Functions that tests on the host take from the host's library instead, see tests/support/host_gpu.hpp.
 inline constexpr char const* elementary_functions = R"text(
 template <class T> inline constexpr bool is_double = false;
 template <> inline constexpr bool is_double<double> = true;
@@ -401,7 +401,7 @@ template <int T, class Op, class A> __device__ inline A over_group(A x, unsigned
 }
 )text";
 
-/// The types that both of the above need.
+/// The types that both of the above texts need.
 inline constexpr char const* basic_types = R"text(
 typedef long long i64;
 typedef unsigned long long u64;

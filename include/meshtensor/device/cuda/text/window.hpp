@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes CUDA text for moving windows: which input, output and element of the kernel meet, for convolutions and pools.
+// Writes CUDA text for the moving windows of convolutions and pools. It computes which input, output and window element
+// meet.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +19,17 @@ inline std::string paddings_text(module const& m, int first, int count) {
   return t;
 }
 
-/// A window as an operand sees it: `back` if the operand lies along the window's outputs, else along its inputs.
+/// A window as an operand sees it. `back` is true if the operand has the window's outputs, and false if it has its
+/// inputs.
 struct window_in_text {
-  window_numbers window;  // but for the padding
+  window_numbers window;  // all but the padding
   bool back;
-  std::int64_t origin, extent;  // of the operand, along the window's dim
+  std::int64_t origin, extent;  // of the operand along the window's dim
   std::int64_t other_origin;    // of the tensor at the window's other end
 };
 
-/// `x<k>`, the operand's index that meets index `other` of the other end in element `element` of the window; `meets`
-/// becomes false if there is none.
+/// Writes `x<k>`, the operand's index that meets index `other` of the other end in element `element` of the window. If
+/// there is none, `meets` becomes false.
 inline std::string meeting_text(int k, window_in_text const& w, std::string const& other, std::string const& element) {
   std::string t;
   if (w.back) {
@@ -92,7 +94,7 @@ inline std::string meeting_text(int k, window_in_text const& w, std::string cons
   return t;
 }
 
-/// `<name>0`, `<name>1`, ...: the indices along dims, the last one minor, that belong to `index`.
+/// Writes the indices `<name>0`, `<name>1`, ... along dims for `index`. The last dim varies fastest.
 inline std::string indices_text(std::string const& index, std::string const& name,
                                 std::vector<std::int64_t> const& extents) {
   std::int64_t all = 1;
@@ -107,7 +109,7 @@ inline std::string indices_text(std::string const& index, std::string const& nam
   return t;
 }
 
-/// ` + <index> * <stride>`, nothing for a stride of 0.
+/// Appends ` + <index> * <stride>`, or nothing for a stride of 0.
 inline void add_offset(std::string& to, std::string const& index, std::int64_t stride) {
   if (stride != 0) add(to, {" + ", index, " * ", stride, "ll"});
 }
