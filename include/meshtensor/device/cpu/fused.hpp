@@ -70,11 +70,11 @@ class fused_kernel {
   std::int64_t last_width = 1;            // of the last segment
   int segment_loop = -1;
   std::int64_t kept = 1, reduced = 1;            // rows
-  std::int64_t chunks = 1;  // chunks of the sum over reduced rows, for each kept row
+  std::int64_t chunks = 1;                       // chunks of the sum over reduced rows, for each kept row
   std::int64_t total_at[max_kernel_steps] = {};  // offset of a step's totals, which are levels of a sum
   std::int64_t level_bytes[max_kernel_steps] = {};
   std::int64_t total_bytes = 0;    // of one unit of work
-  std::int64_t block = 0;  // elements that are computed at once, so that narrower rows share a tile
+  std::int64_t block = 0;          // elements that are computed at once, so that narrower rows share a tile
   std::int64_t scratch_bytes = 0;  // per worker
   int workers = 1;
   task_function task = nullptr;

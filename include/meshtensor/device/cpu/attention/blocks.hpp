@@ -16,13 +16,13 @@ inline namespace MESHTENSOR_ARCH {
 
 /// The sizes and options of one batch and head.
 struct attention_sizes {
-  std::int64_t length, memory;  // numbers of queries and of keys
+  std::int64_t length, memory;    // numbers of queries and of keys
   std::int64_t head, value_head;  // elements of a query or key, and of a value
   std::int64_t ahead;             // position of the first query minus position of the first key
   bool causal;                    // no query sees a later key
   bool masked;                    // a mask hides some of the keys
   bool each;                      // every query has its own mask
-  double scale;  // factor of the scores
+  double scale;                   // factor of the scores
 };
 
 /// Strided rows in memory, of any element type.
@@ -36,7 +36,7 @@ struct attention_rows {
 template <class T, class E>
 class attention_blocks {
  public:
-  static constexpr std::int64_t block = 96;  // queries of a block, and keys of a block
+  static constexpr std::int64_t block = 96;                          // queries of a block, and keys of a block
   static constexpr T least_score = static_cast<T>(least_finite<E>);  // the maximum if there are no scores
 
   explicit attention_blocks(attention_sizes const& s)

@@ -55,8 +55,8 @@ class depthwise_loops {
 
  private:
   static constexpr int most = sizeof(lanes<float>) >= 64 ? 2 : 1;  // registers of channels, while nine taps are summed
-  static constexpr std::int64_t segment = 128;  // positions of a line in one unit of work
-  static constexpr std::int64_t in_a_row = 128;  // positions whose products are added one by one
+  static constexpr std::int64_t segment = 128;                     // positions of a line in one unit of work
+  static constexpr std::int64_t in_a_row = 128;                    // positions whose products are added one by one
   struct sum {
     window_sum w;
     std::int64_t first_unit, packed;

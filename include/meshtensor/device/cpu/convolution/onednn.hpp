@@ -200,7 +200,7 @@ class convolution_by_onednn {
   struct part {
     onednn::primitive convolution, reorder_input, reorder_output;
     bool copies_input = false, copies_output = false;
-    std::size_t input_bytes = 0, output_bytes = 0;  // sizes of the copies
+    std::size_t input_bytes = 0, output_bytes = 0;              // sizes of the copies
     std::size_t input_at = 0, output_at = 0, workspace_at = 0;  // offsets in the workspace
     std::int64_t first_input = 0, first_output = 0;             // in bytes
 

@@ -38,7 +38,7 @@ struct block_program {
     std::uint8_t index;  // a stream, a scratch row or upper levels of a sum, but in the buffer 1 for lanes
     std::uint8_t bytes;  // of an element
     bool moves;          // advances with the block along the row
-    std::int32_t at;  // in the buffer, in blocks of 4-byte elements, or for lanes in bytes
+    std::int32_t at;     // in the buffer, in blocks of 4-byte elements, or for lanes in bytes
   };
   struct instruction {
     kind does;

@@ -12,7 +12,7 @@ namespace detail {
 
 /// Tiles a kernel's space, once its extents are known.
 struct kernel_cutter {
-  static constexpr std::int64_t segment = 4096;  // elements of a segment of a long vector that need not be whole
+  static constexpr std::int64_t segment = 4096;       // elements of a segment of a long vector that need not be whole
   static constexpr std::int64_t enough_work = 32768;  // elements, below which one thread does all the work
   meshtensor::module const& m;
   fused_kernel& k;

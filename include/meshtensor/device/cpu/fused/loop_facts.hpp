@@ -29,7 +29,7 @@ struct loop_facts {
   chosen vector_results;
   chosen uniform_operands, row_operands, operands[max_kernel_phases];
   chosen rereads[max_kernel_phases];  // steps of earlier phases, read from scratch rows
-  chosen row_results, last_results;  // last_results: vector results that no vector step computes
+  chosen row_results, last_results;   // last_results: vector results that no vector step computes
 
   constexpr explicit loop_facts(descriptor const& d)
       : reads{},

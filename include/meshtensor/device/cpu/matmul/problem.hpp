@@ -33,7 +33,7 @@ struct matmul_problem {
   std::int64_t batch[max_batch_dims] = {};
   matmul_operand a, b, c;
   bool accumulate = false;  // C += A·B
-  bool swapped = false;  // set by flattened() if a is the caller's B
+  bool swapped = false;     // set by flattened() if a is the caller's B
 
   std::int64_t batch_count() const {
     std::int64_t count = 1;

@@ -318,7 +318,7 @@ class grouped_einsum_kernel final : public node_kernel {
   bool is_complete_ = false;
   std::int64_t groups_ = 0, step_ = 0, origin_ = 0, total_ = 0, rows_ = 0, room_ = 0;
   std::int64_t product_bytes_ = 0, sum_bytes_ = 0;
-  std::vector<std::int64_t> place_;  // position of each row among the packed ones, or -1 if it has no group
+  std::vector<std::int64_t> place_;         // position of each row among the packed ones, or -1 if it has no group
   std::vector<std::int64_t> first_, size_;  // of each group: its first packed row, and its number of rows
   packing packed_[3];
   detail::row_starts index_, kept_, kept_rows_, summed_rows_;

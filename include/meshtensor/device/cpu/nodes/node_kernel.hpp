@@ -4,7 +4,7 @@
 //
 //     struct gather_kernel : node_kernel {
 //       static constexpr bool takes(module const&, node const&);          // if true, `prepare` never returns null
-//       static std::unique_ptr<node_kernel> prepare(node_setup const&);   // if null, the rule's `evaluate` runs the node
+//       static std::unique_ptr<node_kernel> prepare(node_setup const&);   // if null, the rule's `evaluate` runs it
 //       void run(evaluation const&, std::byte* workspace, thread_team&) override;
 //     };
 #pragma once
