@@ -134,7 +134,7 @@ auto values_of(S const& s, H const& h) {
 }  // namespace detail
 
 /// Computes a function of tensors on arrays. For example, `at_once([](auto x) { return softmax(x * 2, d_model); }, a)`
-/// is an array. Other arguments are passed on unchanged.
+/// is an array. Other arguments, for example dims, are passed on unchanged.
 template <class F, class... A>
 auto at_once(F const& f, A const&... arguments) {
   eager<> const s;

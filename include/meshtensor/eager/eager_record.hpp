@@ -44,7 +44,7 @@ class eager_record : eager_tables, interpreter {
     begin();
   }
 
-  /// Forgets the recorded nodes. Variables and given values stay.
+  /// Forgets the recorded nodes, so that a new step can be recorded. Variables and given values stay.
   void clear() {
     std::construct_at(recorded.get());
     std::construct_at(&b, *recorded);

@@ -58,7 +58,7 @@ class checked_session final : public checked_step {
   session<Device>& s_;
 };
 
-/// What `check` asks of a program.
+/// The facts about a program that `check` needs.
 struct checked_program {
   meshtensor::module const& traced;
   name label;

@@ -25,8 +25,8 @@ struct predicted_step {
 namespace detail {
 
 /// Reads a list of instructions as the engine does, on a clock of its own, for the first rank of a mesh. A kernel takes
-/// the time of its operations or of its bytes, whichever is longer. A loop that may end early takes all its iterations,
-/// and so a cond takes both branches.
+/// the longer of two times, those of its operations and of its bytes. A loop that may end early takes all its
+/// iterations, and so a cond takes both branches.
 class step_clock {
  public:
   step_clock(module const& m, plan const& p, mesh_shape const& mesh, std::vector<link> links, rates best)

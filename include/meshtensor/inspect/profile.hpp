@@ -24,7 +24,7 @@ struct profile_line {
   spoken_node name;
   std::string line, type;                 // of the program, and of the result, or empty if results differ
   std::vector<std::string> scopes;        // all that differ only in numbers
-  double time = 0, flops = 0, bytes = 0;  // of one step; times in nanoseconds
+  double time = 0, flops = 0, bytes = 0;  // of one step, with times in nanoseconds
   std::int64_t calls = 0;                 // of all steps
   bool is_collective = false;
   bool is_f32_product = false;    // so that it compares with the best rate of products

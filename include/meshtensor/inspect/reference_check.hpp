@@ -243,7 +243,7 @@ class reference_check {
   meshtensor::module const& whole_;
   std::map<moment, whole_value> const& values_;
   std::vector<bool> awaited_;
-  bool is_decided_ = true;  // whether the compared value may not differ at all
+  bool is_decided_ = true;  // false if the compared value differs, but only after an undecided comparison
 };
 
 /// Finds the values of the whole program that a partitioned module has with the same extents.

@@ -82,7 +82,7 @@ struct code {
     constexpr detail::node_primitives alone = detail::node_primitives_of(Graph);
     constexpr unsigned attended = attention_types(Graph);
     constexpr bool convolves = detail::has_epilogues(Graph);
-    if constexpr (links_cpu)  // the linked part has all of these except for kernels
+    if constexpr (links_cpu)  // because the linked part has all of these, except for kernels
       return {instantiate<Graph>(), nullptr, &prepare_node<>, &evaluate<>, &detail::compose_any<lazy>};
     else if constexpr (attended != 0 || convolves)
       return {instantiate<Graph>(), nullptr, &prepare_node<alone.with_kernels>, &evaluate<alone.with_loops>,

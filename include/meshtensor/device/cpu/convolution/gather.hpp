@@ -28,7 +28,7 @@ template <class Sum>
 struct window_block {
   std::int64_t first_position, end_position, first_row, end_row;
   Sum* to;
-  std::int64_t position, row;  // strides of `to`; one of them is 1
+  std::int64_t position, row;  // strides of `to`, one of which is 1
 };
 
 /// Whether windows are best copied as runs of channels. If not, they are copied as runs of positions.

@@ -44,7 +44,7 @@ struct convolution_strides {
 
 struct convolution_problem {
   convolution_direction direction = convolution_direction::forward;
-  dtype type = dtype::f32;  // of all three tensors; sums of bf16 are f32
+  dtype type = dtype::f32;  // of all three tensors, but sums of bf16 are f32
   std::int64_t images = 1, groups = 1;
   std::int64_t input_channels = 1, output_channels = 1;  // of one group
   int dims = 0;
