@@ -70,8 +70,7 @@ struct process_in_trace {
 
 /// All processes call this with their ranks, and with a timeline for each of them, or one for all in lockstep.
 /// why: clocks of machines differ, so times count from a barrier. Processes leave it at different times. However,
-/// processes
-/// on one machine share a clock, so there they count from the last one that left.
+/// processes on one machine share a clock, so there they count from the last one that left.
 template <class = lazy>
 trace_of_job trace_of_all(job_runner& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
   agreement greatest(j);

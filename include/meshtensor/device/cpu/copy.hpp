@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies elements from one strided block to another. It copies contiguous runs if both blocks are contiguous, and small
-// square tiles of a transpose otherwise.
+// Copies elements from one strided block to another. It copies contiguous runs if both blocks are contiguous, small
+// square tiles if it transposes, and single elements otherwise.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// A flat product that is not empty. It is one kernel if its sums have at most most_products terms.
+/// A flat product that is not empty. It is one kernel if its sums are of integers, or have at most most_products terms.
 class long_product {
  public:
   explicit long_product(matmul_problem const& flat) : p_(flat), result_(flat.batch_count() * flat.m * flat.n) {

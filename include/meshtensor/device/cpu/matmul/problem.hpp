@@ -66,7 +66,7 @@ inline bool continues(std::int64_t step, std::int64_t extent, std::int64_t batch
 }
 }  // namespace detail
 
-/// Returns the same product in a simpler form. If C has a contiguous direction, its columns become contiguous. Adjacent
+/// Returns the same product in a simpler form. If C has a contiguous direction, its column stride becomes 1. Adjacent
 /// batch dims are merged if all operands allow it. A batch dim along which one operand repeats becomes rows or columns
 /// of the other operand.
 inline matmul_problem flattened(matmul_problem p) {
