@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays with named dims: the inputs and outputs of programs, and the operands of eager operations.
+// Defines arrays with named dims, which are inputs and outputs of programs, and operands of eager operations.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,8 @@ inline view dense_view(void const* data, dtype type, std::span<dim_extent const>
   v.densify();
   return v;
 }
-/// Arrays of `T` as expressions of xtensor: array/xtensor.hpp has it, and a program that uses it includes that.
+/// Arrays of `T` as expressions of xtensor. array/xtensor.hpp defines this, so a program that uses it includes that
+/// header.
 template <class T, class Lazy>
 struct xtensor_of {
   static_assert(sizeof(T) == 0,
@@ -65,11 +66,12 @@ struct xtensor_of {
 };
 }  // namespace detail
 
-/// An array whose dims are values: names, extents and elements, dense and row-major in the order of the dims.
+/// An array whose dims are values. It has names, extents and elements, dense and row-major in the order of the dims.
 ///
 ///     a(batch(3), d_model(5))   the element at index 3 of batch and 5 of d_model, in any order of naming
-///     a.extent(batch)           its extent; a.first(batch): the global index of its first element
-///     a.xtensor()               as an operand of xtensor: b.assign(xt::exp(a.xtensor())); array/xtensor.hpp has it
+///     a.extent(batch)           the extent of batch
+///     a.first(batch)            the global index of the first element along batch
+///     a.xtensor()               an operand of xtensor, by array/xtensor.hpp: b.assign(xt::exp(a.xtensor()))
 ///
 /// errors  R11 the number of elements does not match the extents; R12 a dim that it lacks, or an index out of range
 template <class T>
@@ -78,9 +80,9 @@ class any_array {
   using element = T;
   static constexpr dtype type = dtype_of<T>;
 
-  /// One element, zero, without dims.
+  /// An array without dims, whose one element is zero.
   any_array() : any_array(std::vector<dim_extent>{}) {}
-  /// Zeros.
+  /// An array of zeros.
   explicit any_array(std::vector<dim_extent> dims)
       : dims_(std::move(dims)), first_(dims_.size()), elements_(detail::elements_of(dims_)) {}
   template <std::ranges::input_range R>
@@ -98,7 +100,7 @@ class any_array {
   std::int64_t extent(D) const {
     return dims_[place_of(D::dim_name)].extent;
   }
-  /// The global index of the first element along a dim: not 0 in one processor's block.
+  /// The global index of the first element along a dim. It may be greater than 0 in the block of one rank.
   template <dim_type D>
   std::int64_t first(D) const {
     return first_[place_of(D::dim_name)];
@@ -107,7 +109,9 @@ class any_array {
 
   T* data() { return elements_.data(); }
   T const* data() const { return elements_.data(); }
-  /// The element of an array that has exactly one. errors R12 it has more
+  /// The element of an array that has exactly one.
+  ///
+  /// errors  R12 it has more
   T item() const {
     if (size() != 1) throw error("R12", {"an array ", detail::text_of(dims_), " has more than one element"});
     return *data();
@@ -120,12 +124,14 @@ class any_array {
   auto xtensor() const& {
     return detail::xtensor_of<T, Lazy>::view_of(*this);
   }
-  /// A copy of a temporary: `for (float y : f().xtensor())`.
+  /// Copies the elements of a temporary, as in `for (float y : f().xtensor())`.
   template <class Lazy = lazy>
   auto xtensor() && {
     return detail::xtensor_of<T, Lazy>::copy_of(*this);
   }
-  /// Assigns an xtensor expression of the same shape. errors R11
+  /// Assigns an xtensor expression of the same shape.
+  ///
+  /// errors  R11 its shape differs
   template <class E, class Lazy = lazy>
   any_array& assign(E const& expression) {
     detail::xtensor_of<T, Lazy>::assign(*this, expression);
@@ -203,19 +209,20 @@ class any_array {
 template <class A>
 concept any_array_like = requires { typename A::element; } && std::derived_from<A, any_array<typename A::element>>;
 
-/// An array whose type names its dims: `mt::array<float, batch, pixels> images(numbers, batch(24));`
+/// An array whose type names its dims, for example `mt::array<float, batch, pixels> images(numbers, batch(24));`.
 ///
-/// Give the extents that the dims' types leave open. One may be missing: it follows from the number of elements.
+/// Give the extents that the dims' types leave open. One may be missing, because it follows from the number of
+/// elements.
 template <class T, auto... Dims>
 class array : public any_array<T> {
   static_assert((dim_type<std::remove_cvref_t<decltype(Dims)>> && ...),
                 "meshtensor T10: an array is declared by its element type and its dims: mt::array<float, batch>");
-  static constexpr name labels[] = {Dims.dim_name..., name{}};  // `name{}`: an array must not be empty
+  static constexpr name labels[] = {Dims.dim_name..., name{}};  // `name{}`, because an array must not be empty
 
  public:
   using dim_list = meshtensor::dims<std::remove_cvref_t<decltype(Dims)>...>;
 
-  /// Zeros.
+  /// An array of zeros.
   template <std::same_as<dim_extent>... E>
   explicit array(E const&... extents) : any_array<T>(extents_of({extents...}, -1)) {}
   template <std::ranges::input_range R, std::same_as<dim_extent>... E>
@@ -225,7 +232,9 @@ class array : public any_array<T> {
   template <std::same_as<dim_extent>... E>
   explicit array(std::initializer_list<T> elements, E const&... extents)  // NOLINT: extents may follow
       : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(elements.size())), elements) {}
-  /// A copy of an array with these dims in any order. errors R12 it has others
+  /// A copy of an array with these dims in any order.
+  ///
+  /// errors  R12 it has other dims
   explicit array(any_array<T> const& a) : any_array<T>(a.ordered({labels, sizeof...(Dims)})) {
     extents_of(this->dims(), -1);
   }
@@ -237,9 +246,9 @@ class array : public any_array<T> {
   }
 
  private:
-  static constexpr std::int64_t most_elements = std::int64_t{1} << 56;  // their bytes can be counted
-  // The extents of all dims, from their types or `given`. One may be open: it follows from `elements`, unless that is
-  // -1.
+  static constexpr std::int64_t most_elements = std::int64_t{1} << 56;  // so that their bytes can be counted
+  // The extents of all dims, from their types or `given`. One extent may be open. It follows from `elements`, unless
+  // `elements` is -1.
   static std::vector<dim_extent> extents_of(std::span<dim_extent const> given, std::int64_t elements) {
     std::vector<dim_extent> all;
     int open = -1;

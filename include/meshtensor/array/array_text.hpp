@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array as text: its dtype and dims, then its elements row by row.
+// Writes an array as text: its dtype and dims, and then its elements row by row.
 #pragma once
 
 #include <charconv>
@@ -40,7 +40,7 @@ void append_rows(std::string& text, any_array<T> const& a, std::size_t depth, st
 }
 }  // namespace detail
 
-/// `f32[batch=2, pixels=3]` and the elements, row by row; of long dims the first and the last three.
+/// Returns `f32[batch=2, pixels=3]` and the elements, row by row. Of long dims, it shows the first and the last three.
 template <class T>
 std::string text_of(any_array<T> const& a) {
   std::string text = std::string(text_of(dtype_of<T>)) + detail::text_of(a.dims()) + "\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views with named dims and strides of memory that the caller owns: feed a program from it, or write results to it.
-// Nothing is copied where the memory already has the program's layout.
+// Defines views with named dims and strides of memory that the caller owns. A program can be fed from a view, or it can
+// write results to one. If the memory already has the program's layout, nothing is copied.
 #pragma once
 
 #include <concepts>
@@ -19,10 +19,10 @@ struct strided_extent {
   dim_extent dim;
   std::int64_t stride;
 };
-/// `mt::apart(rows(64), 512)`: 64 rows with a stride of 512 elements.
+/// For example, `mt::apart(rows(64), 512)` stands for 64 rows with a stride of 512 elements.
 constexpr strided_extent apart(dim_extent const& d, std::int64_t stride) { return {d, stride}; }
 
-/// A view of elements in memory: a name, an extent and a stride for each dim. Owns nothing.
+/// A view of elements in memory, with a name, an extent and a stride for each dim. It owns nothing.
 template <class T>
 class array_view {
  public:
@@ -84,8 +84,8 @@ class array_view {
     return data_[offset];
   }
 
-  /// A view of the elements with the dims of `like`, whose names are `label_of(i)`. Its count is -1 if dims or extents
-  /// differ.
+  /// A view of the elements with the dims of `like`, where dim i has the name `label_of(i)`. Its count is -1 if dims or
+  /// extents differ.
   template <class LabelOf>
   view as(view like, LabelOf label_of) const {
     int const wanted = like.count;
@@ -115,8 +115,9 @@ template <class X>
 concept xtensor_like = requires(X& x) { x.data(), x.shape(), x.strides(), x.dimension(); };
 }  // namespace detail
 
-/// Elements from `data` on, row-major: `mt::in_memory(p, rows(64), columns(512))`. `apart` sets a dim's stride:
-/// `mt::in_memory(p, mt::apart(rows(64), 514), columns(512))`. Any other stride follows from the dims to its right.
+/// A view of the elements from `data` on, row-major: `mt::in_memory(p, rows(64), columns(512))`. `apart` sets a dim's
+/// stride, for example `mt::in_memory(p, mt::apart(rows(64), 514), columns(512))`. Any other stride follows from the
+/// dims to its right.
 template <class T, class... D>
 requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>) && ...)  //
 array_view<T> in_memory(T* data, D const&... dims) {
@@ -136,7 +137,7 @@ array_view<T> in_memory(T* data, D const&... dims) {
   }
   return {data, std::span<strided_extent const>(all, sizeof...(D))};
 }
-/// Refuses names of dims in the place of their extents.
+/// Refuses names of dims where their extents are needed.
 template <class T, class... D>
 requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent> || dim_type<D>) && ...) && (dim_type<D> || ...)
 array_view<T> in_memory(T*, D const&...) {
@@ -145,7 +146,9 @@ array_view<T> in_memory(T*, D const&...) {
                                        D...>>);
   return {nullptr, std::span<strided_extent const>()};
 }
-/// The elements of a vector or span, row-major. errors R11 the number of elements differs
+/// The elements of a vector or span, row-major.
+///
+/// errors  R11 the number of elements differs
 template <std::ranges::contiguous_range R, std::same_as<dim_extent>... D>
 requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> && !any_array_like<std::remove_cvref_t<R>>)
 auto in_memory(R&& r, D const&... dims) {
@@ -164,7 +167,9 @@ auto in_memory(M&& m, R, C) {
                                  {{C::dim_name, m.cols()}, row_major ? m.innerStride() : m.outerStride()}};
   return array_view<std::remove_pointer_t<decltype(m.data())>>(m.data(), dims);
 }
-/// An xtensor container or strided view. errors R12 the number of dims differs
+/// An xtensor container or strided view.
+///
+/// errors  R12 the number of dims differs
 template <class X, dim_type... D>
 requires detail::xtensor_like<X>
 auto in_memory(X&& x, D...) {

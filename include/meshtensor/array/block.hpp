@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense array in host memory: owns a value of the interpreter and of the tests.
+// Defines a dense array in host memory, which owns a value of the interpreter or of a test.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class block {
   std::int64_t size() const { return window_.size(); }
   std::int64_t bytes() const { return window_.bytes(); }
 
-  /// Element `i` as a double, whatever the dtype; an i64 beyond 2^53 is rounded.
+  /// Element `i` as a double, for any dtype. An i64 beyond 2^53 is rounded.
   double number_at(std::int64_t i) const {
     return with_element(window_.type, [&]<class E>() { return static_cast<double>(as<E>()[i]); });
   }
@@ -61,7 +61,7 @@ class block {
 };
 
 namespace detail {
-/// The first element that f64 does not hold, an integer beyond 2^53; -1: none.
+/// The first element that f64 does not hold, which is an integer beyond 2^53. It is -1 if there is none.
 inline std::int64_t first_beyond_f64(block const& b) {
   if (b.type() != dtype::i64) return -1;
   for (std::int64_t i = 0; i < b.size(); ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the elements of an array in contiguous memory; those of bool, too, which std::vector packs.
+// Holds the elements of an array in contiguous memory, even those of bool, which std::vector packs.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ template <class T>
 class element_buffer {
  public:
   element_buffer() = default;
-  /// Zeros.
+  /// A buffer of zeros.
   ///
   /// errors  M10 the system cannot provide them
   explicit element_buffer(std::int64_t size)

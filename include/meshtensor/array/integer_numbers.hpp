@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks before a step that numbers fit the tensors of integers in which they become elements, that numbers that are
-// outputs fit f64, and that shares are greater than 0.
+// Checks numbers before a step. If they become elements of tensors of integers, they must fit those. If they are
+// outputs, they must fit f64. Shares must be greater than 0 and at most 1.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// The row of a number that is an element of a node's result; no_id: the node takes none.
+/// The row of a number that is an element of a node's result, or no_id if the node takes no such number.
 inline number_id element_row(node const& n) {
   switch (n.kind) {
     case primitive::constant: return constant_attributes::of(n).number;
@@ -26,7 +26,7 @@ inline number_id element_row(node const& n) {
 }
 /// Whether a node's number is an output, which f64 must hold.
 inline bool gives_number(node const& n) { return n.kind == primitive::constant && constant_attributes::of(n).is_exact; }
-/// Whether a node's number is a share, which others are divided by.
+/// Whether a node's number is a share, by which other numbers are divided.
 inline bool takes_share(node const& n) { return n.kind == primitive::constant && constant_attributes::of(n).is_share; }
 /// Whether a node has a number that becomes an integer, an output or a share.
 inline bool is_checked(module const& m, node const& n) {

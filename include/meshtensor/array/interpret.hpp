@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs any module on whole tensors, node by node, by the reference loops of the rules: the oracle of the tests.
+// Runs any module on whole tensors, node by node, by the reference loops of the rules. It is the oracle of the tests.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace meshtensor {
 
-/// The path of a variable as text: `decoder/attention/query`.
+/// The path of a variable as text, for example `decoder/attention/query`.
 inline std::string path_text(module const& m, path_id path) {
   if (path == no_id) return "";
   std::string const prefix = path_text(m, m.paths[path].parent);
@@ -40,7 +40,7 @@ inline std::string label_of_output(module const& m, node const& n) {
 
 namespace meshtensor {
 
-/// Values by name: inputs, outputs, variables.
+/// Values by name: inputs, outputs and variables.
 using blocks = std::map<std::string, block>;
 
 /// The initial value of a variable.
@@ -54,8 +54,8 @@ inline initial_value initial_of(module const& m, binding const& b, variable cons
   return {initializer_kind::normal, 1 / std::sqrt(static_cast<double>(b.extent[v.dims.at[v.own]])), key};
 }
 
-/// The initializer that a program gives a variable, with the line that says so: `ones (train.cpp:31)`. Programs that
-/// share a variable must agree, else the result would depend on which of them is made first.
+/// The initializer that a program gives a variable, with the line that says so, for example `ones (train.cpp:31)`.
+/// Programs that share a variable must agree, because otherwise the result would depend on which of them is made first.
 struct declared_start {
   initializer_kind kind;
   number_value argument;
@@ -66,7 +66,7 @@ struct declared_start {
     add_line(detail::add_start(d, m, v.start, v.number), m, v.site);
     return {first.kind, first.argument, std::string(d.view())};
   }
-  /// errors  R04
+  /// errors  R04 the two programs differ
   void require_same(std::string const& label, declared_start const& other) const {
     if (kind != other.kind || !(argument == other.argument))
       throw error("R04", {"'", label, "' starts with ", text, " in one program and with ", other.text,
@@ -76,15 +76,15 @@ struct declared_start {
 
 class interpreter {
  public:
-  /// With loops for all primitives.
+  /// Makes an interpreter with loops for all primitives.
   template <class = lazy>
   interpreter(module const& m, binding const& numbers) : interpreter(m, numbers, &evaluate<>) {}
   interpreter(module const& m, binding const& numbers, node_loops loops)
       : m_(m), b_(numbers), loops_(loops), values_(static_cast<std::size_t>(m.value_count)) {}
   virtual ~interpreter() = default;
 
-  /// Runs one entry and returns its outputs. Inputs are given by name and variables by path; missing variables are
-  /// initialised, written ones replaced.
+  /// Runs one entry and returns its outputs. Inputs are given by name and variables by path. Missing variables are
+  /// initialised, and written variables are replaced.
   blocks run(int entry, blocks const& inputs, blocks& variables, settings const& s) {
     evaluate_numbers(m_, b_, s, numbers_);
     integer_numbers(m_).require(numbers_);
@@ -98,7 +98,7 @@ class interpreter {
 
  protected:  // the eager scope runs node by node
   block& at(value_id v) { return values_[v]; }
-  /// Called when a node has run.
+  /// This is called when a node has run.
   virtual void has_run(node const&, run_context const&) {}
 
   void run_region(region_id r) {
@@ -139,7 +139,8 @@ class interpreter {
     }
   }
 
-  // Only in a module that is not differentiated: later ones have outputs instead. Each enclosing loop adds a dim.
+  // Only a module that is not differentiated has watches, because later modules have outputs instead. Each enclosing
+  // loop adds a dim.
   void watch(node const& n) {
     if (watch_attributes::of(n).of_gradient) return;
     block const& seen = at(m_.operand(n, 0));

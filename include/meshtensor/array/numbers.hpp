@@ -15,12 +15,12 @@
 
 namespace meshtensor {
 
-/// The settings of a step: numbers by name, the seed, and counts of what was done before.
+/// The settings of a step: numbers by name, the seed, and counts of previous steps and updates.
 struct settings {
   std::map<std::string, number_value, std::less<>> named;
   std::uint64_t seed = 0;
   std::uint64_t step = 0;                   // steps of the program that are done
-  std::vector<std::uint64_t> updates = {};  // for each number that counts updates; empty: as many as steps
+  std::vector<std::uint64_t> updates = {};  // of each number that counts updates, or empty if they equal the steps
 };
 
 /// The values of all rows of `m.numbers`.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes arrays operands and results of xtensor's expressions: `b.assign(xt::exp(a.xtensor()))`. A program that wants
-// this includes it; the rest of the library does not read xtensor, which takes a compiler half a second.
+// Makes arrays operands and results of xtensor's expressions, as in `b.assign(xt::exp(a.xtensor()))`. Only a program
+// that wants this includes this header, because xtensor takes a compiler half a second to read.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-// why: version 0.26 moved the headers to other folders; only this file knows.
+// why: version 0.26 moved the headers to other folders, and only this file knows that.
 #if __has_include(<xtensor/containers/xadapt.hpp>)
 #  include <xtensor/containers/xadapt.hpp>
 #  include <xtensor/containers/xarray.hpp>
 #else
 #  include <xtensor/xstorage.hpp>
 
-// why: to clang 19 two partial specialisations of xtensor 0.24 match its own default shape; a full one decides.
+// why: for clang 19, two partial specialisations of xtensor 0.24 match its own default shape, so a full one decides.
 template <>
 struct xt::rebind_container<std::ptrdiff_t, xt::svector<std::size_t>> {
   using type = xt::svector<std::ptrdiff_t>;
@@ -30,7 +30,7 @@ namespace meshtensor::detail {
 
 template <class T>
 struct xtensor_of<T, lazy> {
-  /// The elements of `a` where they lie, as an expression.
+  /// The elements of `a` in place, as an expression.
   static auto view_of(any_array<T> const& a) {
     return xt::adapt(a.data(), static_cast<std::size_t>(a.size()), xt::no_ownership(), extents_of(a));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of programs on arrays, computed at once and called by the same names: `softmax(x * 2, d_model)`. Use
-// `at_once` or an eager scope for layers, losses and control flow. Random numbers need a scope, for their seed depends
-// on its path. == and != compare two arrays as a whole.
+// Defines the operations of programs on arrays, by the same names, for example `softmax(x * 2, d_model)`. They compute
+// at once. For layers, losses and control flow, use `at_once` or an eager scope. Random numbers need a scope, because
+// their seed depends on its path. == and != compare two arrays as a whole.
 #pragma once
 
 #include "meshtensor/eager/eager.hpp"
@@ -322,7 +322,7 @@ template <named_array A, class... W>
 auto sum_pool(A const& a, W const&... windows) {
   return at_once([&](auto const& x) { return sum_pool(x, windows...); }, a);
 }
-template <named_array A, class... W>  // behind the windows, a mean_over
+template <named_array A, class... W>  // a mean_over may follow the windows
 auto mean_pool(A const& a, W const&... windows) {
   return at_once([&](auto const& x) { return mean_pool(x, windows...); }, a);
 }
@@ -366,7 +366,7 @@ auto unstack(A const& a, D along) {
   return at_once([](auto const& x, auto d) { return unstack(x, d); }, a, along);
 }
 
-/// The index along a dim. Give its extent if its type leaves it open: `iota(batch, mt::i32, batch(4))`.
+/// The index along a dim. If the dim's type leaves its extent open, give the extent: `iota(batch, mt::i32, batch(4))`.
 template <dim_type D, dtype T, std::same_as<dim_extent>... E>
 auto iota(D along, dtype_constant<T> type, E const&... extents) {
   eager<> const s(extents...);

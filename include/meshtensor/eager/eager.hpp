@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eager scope: computes a program's operations at once on whole arrays of one process. For the code before and
-// after a program, for debugging, and as an oracle in tests.
+// Defines the eager scope, which computes a program's operations at once on whole arrays of one process. It is for the
+// code before and after a program, for debugging, and for tests that need an oracle.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@
 #include "meshtensor/run/feed.hpp"
 
 namespace meshtensor {
-/// A scope that computes at once. Its arguments, in any order, here or later by `take`: extents `batch(4)`,
-/// `feed<"x">(…)`, `set<"rate">(…)`, and a store. It reads the store's values and seed, and writes to a copy only.
+/// A scope that computes at once. It takes its arguments in any order, here or later by `take`. They are extents
+/// `batch(4)`, `feed<"x">(…)`, `set<"rate">(…)`, and a store. It reads the store's values and seed, and writes only to
+/// a copy.
 ///
 ///     mt::eager s(weights, batch(4));
 ///     auto x = s(images);                                  // an array as a tensor
@@ -54,7 +55,7 @@ class eager : public trace_scope<Parameters, Compute> {
     return tensor<dtype_of<T>, std::remove_cvref_t<decltype(Dims)>...>(&b, r_->lift(a, dims));
   }
 
-  /// The value of a tensor: an array with its dims; a number if it has none.
+  /// The value of a tensor, which is an array with its dims, or a number if it has no dims.
   template <dtype T, dim_type... D>
   auto value(tensor<T, D...> const& h) const {
     block const& held = r_->value_of(h.id);
@@ -67,7 +68,7 @@ class eager : public trace_scope<Parameters, Compute> {
     return as_array<element_t<T>>(r_->value_of(h.id));
   }
 
-  /// Runs one step of a program. Variables keep their values; what was recorded before is forgotten.
+  /// Runs one step of a program. Variables keep their values, but previously recorded nodes are forgotten.
   template <class Program, class... Given>
   eager& run(Program const&, Given&&... given) {
     using how = detail::precision_of<Program>;
@@ -78,7 +79,7 @@ class eager : public trace_scope<Parameters, Compute> {
     r_->finish();
     return *this;
   }
-  /// An output of the last step by name, else a variable by path.
+  /// An output of the last step by name, or else a variable by path.
   template <class T>
   any_array<T> get(std::string const& label) const {
     block const& held = r_->named(label);
@@ -132,8 +133,8 @@ auto values_of(S const& s, H const& h) {
 }
 }  // namespace detail
 
-/// Computes a function of tensors on arrays: `at_once([](auto x) { return softmax(x * 2, d_model); }, a)` is an array.
-/// Other arguments are passed on unchanged.
+/// Computes a function of tensors on arrays. For example, `at_once([](auto x) { return softmax(x * 2, d_model); }, a)`
+/// is an array. Other arguments, for example dims, are passed on unchanged.
 template <class F, class... A>
 auto at_once(F const& f, A const&... arguments) {
   eager<> const s;

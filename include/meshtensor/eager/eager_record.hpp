@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records an eager scope: a module that grows, and the value of each of its nodes.
+// Records an eager scope as a module that grows, together with the value of each of its nodes.
 #pragma once
 
 #include <cstring>
@@ -21,11 +21,11 @@ struct eager_tables {
   binding numbers{};
 };
 
-/// The nodes that an eager scope has recorded, and their values. Nodes are evaluated in order, each once, when a value
-/// is first read.
+/// The nodes that an eager scope has recorded, and their values. When a value is first read, the nodes are evaluated in
+/// their order, each of them once.
 class eager_record : eager_tables, interpreter {
  public:
-  /// A value given by name before its dims are known: of an input, or of a variable by its path.
+  /// A value that is given by name before its dims are known. It belongs to an input, or to a variable by its path.
   struct given {
     dtype type;
     bool named;
@@ -44,7 +44,7 @@ class eager_record : eager_tables, interpreter {
     begin();
   }
 
-  /// Forgets the recorded nodes. Variables and given values stay.
+  /// Forgets the recorded nodes, so that a new step can be recorded. Variables and given values stay.
   void clear() {
     std::construct_at(recorded.get());
     std::construct_at(&b, *recorded);
@@ -82,7 +82,9 @@ class eager_record : eager_tables, interpreter {
     return g;
   }
 
-  /// The elements of a value. errors R15 it belongs to a loop or a branch
+  /// The elements of a value.
+  ///
+  /// errors  R15 it belongs to a loop or a branch
   block const& value_of(value_id v) {
     if (b.m.values[v].region != entry_)
       throw error("R15", "a tensor inside a loop or branch cannot be read from outside: return it from there");
@@ -127,7 +129,7 @@ class eager_record : eager_tables, interpreter {
     binding const before = numbers;
     numbers = meshtensor::bind(b.m, mesh_shape{}, known);
     raise(numbers.report);
-    for (int d = 0; d < b.m.dim_count; ++d)  // its extent follows from the exchanges that are recorded
+    for (int d = 0; d < b.m.dim_count; ++d)  // its extent follows from the recorded exchanges
       if (b.m.dims[d].kind == dim_row::rows && before.extent[d] != 0 && before.extent[d] != numbers.extent[d])
         throw error("R11", {"the dim '", b.m.dim_name(d), "' was ", before.extent[d], " long and is ",
                             numbers.extent[d], " with a further exchange of rows: read a value after the last one"});
@@ -148,13 +150,13 @@ class eager_record : eager_tables, interpreter {
     }
   }
 
-  /// Sets the counts for a step. Without a program they are those of the store's next step.
+  /// Sets the counts for a step. Without a program, they are those of the store's next step.
   void count() {
     set.step = !program_.empty() ? steps_of(program_) : weights != nullptr ? weights->step() : 0;
     counted_paths const counted(b.m, entry_);
     counted.give(set, [&](std::size_t k) { return updates_of(counted.labels()[k]); });
   }
-  /// Initial counts are those of the store.
+  /// The initial counts are those of the store.
   std::uint64_t& steps_of(std::string const& label) {
     return counts_.steps.try_emplace(label, weights == nullptr ? 0 : weights->steps_of(label)).first->second;
   }
@@ -162,7 +164,7 @@ class eager_record : eager_tables, interpreter {
     return counts_.updates.try_emplace(label, weights == nullptr ? 0 : weights->updates_of(label)).first->second;
   }
 
-  /// The number set as "seed", unless the program has a number of that name; else the store's seed.
+  /// The number that is set as "seed", if the program has no number of that name. Otherwise, it is the store's seed.
   std::uint64_t seed() const {
     auto const chosen = set.named.find("seed");
     if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return element_of<std::uint64_t>(chosen->second);
@@ -248,7 +250,7 @@ class eager_record : eager_tables, interpreter {
 
   region_id entry_{};
   int done_ = 0;
-  std::string program_;  // the program whose step is recorded; empty: none
+  std::string program_;  // the program whose step is recorded, or empty
   program_counts counts_;
   std::map<std::string, declared_start> starts_;  // by variable
   std::vector<dim_extent> extents_;

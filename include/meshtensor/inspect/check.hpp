@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds wrong numbers: compares one step on the processors of a mesh with the same step on whole tensors, value by
-// value.
+// Finds wrong numbers: it compares one step on the ranks of a mesh with the same step on whole tensors, value by value.
 #pragma once
 
 #include <functional>
@@ -15,9 +14,9 @@ namespace meshtensor {
 
 /// The result of `check`.
 struct check_result {
-  int compared = 0;        // values, those in loops once for each iteration
-  int undecided = 0;       // of those: values that differ behind comparisons of bf16 that are equal but for rounding
-  std::string difference;  // of the first value that differs from the reference; empty: all agree
+  int compared = 0;        // values, counted once for each iteration of a loop
+  int undecided = 0;       // those that differ because bf16 numbers that are equal but for rounding were compared
+  std::string difference;  // of the first value that differs from the reference, or empty
   bool agrees() const { return difference.empty(); }
 };
 inline std::string text_of(check_result const& r) {
@@ -59,15 +58,15 @@ class checked_session final : public checked_step {
   session<Device>& s_;
 };
 
-/// What `check` asks of a program.
+/// The facts about a program that `check` needs.
 struct checked_program {
   meshtensor::module const& traced;
   name label;
   layout_rules const& layout;
   std::string counted;  // the name under which its steps are counted
-  bool fuses;           // whether its device does
+  bool fuses;           // whether its device runs fused kernels
 };
-/// Makes an executable of the program on the processors of a store, and calls `use` with its mesh and its step.
+/// Makes an executable of the program on the ranks of a store, and calls `use` with its mesh and its step.
 using use_of_step = function_ref<void(mesh_shape const&, checked_step&)>;
 using step_maker = function_ref<void(store&, use_of_step)>;
 
@@ -77,23 +76,24 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
 
 }  // namespace detail
 
-/// Compares one step of a program on all processors of a mesh, in lockstep on this thread, with the same step on whole
-/// tensors by the rules' reference loops, value by value. The result names the first value that differs, with the
-/// user's line, the index in the whole tensor and both numbers. Where a kernel's result differs, the program is run
-/// again without kernels, to tell a wrong kernel from a wrong rule. Where collectives run beside other work, the step
-/// is run three times: they exchange their data at their start, at their wait, and in between.
+/// Compares one step of a program with the same step on whole tensors by the rules' reference loops, value by value.
+/// All ranks of the mesh run in lockstep on this thread. The result names the first value that differs, with the user's
+/// line, the index in the whole tensor and both numbers. If a kernel's result differs, the program runs again without
+/// kernels, to tell a wrong kernel from a wrong rule. If collectives overlap with other work, the step runs three
+/// times, so that they exchange their data at their start, at their wait, and in between.
 ///
 ///     auto r = mt::check<train_step, mesh, layout, mt::default_device>(batch(8), mt::feed<"x">(images));
 ///     mt::print(job, "{}\n", text_of(r));
 ///
-/// Arguments  extents, axis sizes, numbers and feeds of whole arrays, in any order. Parameters and state are those of a
-/// new store, or of a store given as the first argument, which is not changed.
+/// The arguments are extents, axis sizes, numbers and feeds of whole arrays, in any order. Parameters and state are
+/// those of a new store, or of a store that is given as the first argument and is not changed.
 ///
-/// Numbers may differ by a thousandth of a tensor's largest element in f32, by 1e-8 in f64, by a tenth in bf16, because
-/// sums in another order round differently. The coarsest dtype in which a value was rounded on its way counts: an f32
-/// that is made of sums in bf16 may differ as bf16 does. Where bf16 numbers that are equal but for rounding are
-/// compared, or where bf16 becomes integers, either outcome is right, and `undecided` counts values that differ behind
-/// it. Needs the memory and the time of the reference loops: meant for small sizes.
+/// Numbers may differ by a thousandth of a tensor's largest element in f32, by 1e-8 in f64, and by a tenth in bf16,
+/// because sums in another order round differently. The coarsest dtype in which a value was rounded on its way counts.
+/// For example, an f32 that is made of sums in bf16 may differ as bf16 does. If bf16 numbers that are equal but for
+/// rounding are compared, or if bf16 becomes integers, either outcome is right. `undecided` counts the values that
+/// differ for such a reason. The check needs the memory and the time of the reference loops, so it is meant for small
+/// sizes.
 ///
 /// errors  those of `executable`; R74 the device runs programs whole
 template <class... Args, class... Given>

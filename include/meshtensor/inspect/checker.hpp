@@ -23,8 +23,8 @@ class checker {
   }
   std::span<dim_extent const> extents() const { return extents_; }
 
-  /// Compares the next step of `here` with the reference from the same state. `m` is the module of `here`: a test may
-  /// have broken it.
+  /// Compares the next step of `here` with the reference from the same state. `m` is the module of `here`, which a test
+  /// may have broken.
   check_result run(module const& m, checked_step& here, store& values) {
     if (!reference_) run_reference(m, here, values);
     reference_check beside(*whole_, m, here.planned().numbers, reference_->values);

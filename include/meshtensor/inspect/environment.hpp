@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers the tools that environment variables ask for, at each executable of a program:
+// Registers the tools that environment variables request, at each executable of a program:
 //
-//   MESHTENSOR_EXPLAIN=plan        prints the plan; `pictures` and `instructions` print these
-//   MESHTENSOR_EXPLAIN=plan.html   writes the plan as a page for a browser; so does `html`
+//   MESHTENSOR_EXPLAIN=plan        prints the plan (`pictures` and `instructions` print other views of it)
+//   MESHTENSOR_EXPLAIN=plan.html   writes the plan as a page for a browser, as `html` does
 //   MESHTENSOR_PICTURE=plan.svg    draws which rank holds which elements
-//   MESHTENSOR_PROFILE=1           prints where the steps spent their time, when the executable goes
-//   MESHTENSOR_TRACE=steps.json    writes their timeline, for Perfetto or chrome://tracing
+//   MESHTENSOR_PROFILE=1           prints where the steps spent their time, when the executable is destroyed
+//   MESHTENSOR_TRACE=steps.json    writes the timeline of the steps, for Perfetto or chrome://tracing
 //
-// Profile and timeline leave out the first step, which warms up, if there is another one.
+// Profile and timeline leave out the first step, because it warms up, if there is another one.
 //
-// All text goes to standard error. The second executable writes to plan-2.svg, and so on. meshtensor::compiled has this
-// header in it. In a program of headers alone, one file includes it.
+// All text goes to standard error. The second executable writes to plan-2.svg, and so on. meshtensor::compiled contains
+// this header. If a program uses only headers, one of its files includes it.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ namespace meshtensor::detail {
 inline void tell(job_runner const& j, std::string const& text) {
   if (j.is_root()) std::fwrite(text.data(), 1, text.size(), stderr);
 }
-/// `plan.svg` for the first executable, `plan-2.svg` for the second.
+/// Returns `plan.svg` for the first executable, and `plan-2.svg` for the second.
 inline std::string path_number(std::string_view path, int number) {
   if (number == 1) return std::string(path);
   std::size_t const dot = path.rfind('.');
@@ -42,8 +42,9 @@ inline std::string path_number(std::string_view path, int number) {
   return std::string(stem) + "-" + std::to_string(number) + std::string(path.substr(stem.size()));
 }
 
-/// The rates of the machine, measured once for equal executables, for example for the buckets of a translator. The
-/// network between processes is not measured, because others may not have the variable, and would be waited for.
+/// The rates of the machine, which are measured once for equal executables, for example for the buckets of a
+/// translator. The network between processes is not measured, because other processes may not have the variable, and
+/// this process would wait for them.
 inline page_rates rates_of_machine(step_under_tools& step) {
   static std::mutex one_at_a_time;
   static std::map<std::pair<std::type_index, std::int64_t>, page_rates> known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the plan of an executable, and draws which rank holds which elements; also for a larger mesh than the job has.
+// Prints the plan of an executable, and draws which rank holds which elements, also for a larger mesh than the job has.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@
 
 namespace meshtensor {
 
-/// The work of an executable on each processor, and the memory of this process: `mt::print(job, "{}",
-/// mt::explain(step))`. See emit/report.hpp.
+/// The work of an executable on each rank, and the memory of this process: `mt::print(job, "{}", mt::explain(step))`.
+/// See emit/report.hpp.
 template <class... Args>
 std::string explain(executable<Args...> const& e) {
   memory_use const use = e.memory();
@@ -25,18 +25,18 @@ std::string explain(executable<Args...> const& e) {
          " of workspace for kernels, libraries and messages, " + bytes_text(use.process) +
          " of code, libraries and plans\n";
 }
-/// Which rank holds which elements, and what each move sends where: see emit/picture.hpp.
+/// Shows which rank holds which elements, and what each move sends where. See emit/picture.hpp.
 template <class... Args>
 std::string pictures(executable<Args...> const& e) {
   return pictures(e.graph(), e.planned(), e.bound_mesh());
 }
-/// Which rank holds which elements, as an SVG image: see emit/drawing.hpp.
+/// Draws which rank holds which elements, as an SVG image. See emit/drawing.hpp.
 template <class... Args>
 std::string drawing(executable<Args...> const& e) {
   return drawing(e.graph(), e.planned(), e.bound_mesh());
 }
 
-/// The plan of an executable on a mesh that need not be here. It starts no processors and allocates none of the plan's
+/// The plan of an executable on a mesh that need not be here. A draft starts no ranks and allocates none of the plan's
 /// memory.
 ///
 ///     mt::draft<mt::executable<train_step, mesh, layout>> step(data(64), model(8), batch(512));
@@ -94,7 +94,7 @@ extern template std::string text_of_instructions<lazy>(module const&, plan const
 #endif
 }  // namespace detail
 
-/// The list of instructions that each processor of an executable or a draft runs in a step, one a line.
+/// The list of instructions that each rank of an executable or a draft runs in a step, one on each line.
 template <class Planned>
 std::string instructions(Planned const& step) {
   return detail::text_of_instructions(step.graph(), step.planned());

@@ -10,15 +10,15 @@
 
 namespace meshtensor {
 
-/// An executable or a draft on a page, by a title of the user's and the rates of the machine that is to run it.
+/// An executable or a draft on a page, with a title and the rates of the machine that is to run it.
 template <class Planned>
 plan_on_page on_page(std::string title, Planned const& step, page_rates machine = {}) {
   return {std::move(title), step.graph(), step.planned(), step.bound_mesh(), std::move(machine)};
 }
 
-/// Writes the plan of an executable as a page that needs no other file: which rank holds which elements, memory during
-/// a step, collectives with the user's lines, and the longest chain of operations. Returns whether it was written: a
-/// failure is a warning. The process that prints for the job writes.
+/// Writes the plan of an executable as a page that needs no other file. The page shows which rank holds which elements,
+/// memory during a step, collectives with the user's lines, and the longest chain of operations. The process that
+/// prints for the job writes it. Returns whether it was written, because a failure is only a warning.
 ///
 ///     mt::explain_html(step, "plan.html");
 ///     mt::explain_html(job, "both.html", {mt::on_page("data", by_data), mt::on_page("model", by_model)});

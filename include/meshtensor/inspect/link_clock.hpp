@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes when collectives end by a model of the network: those over one mesh axis run one after the other.
+// Computes when collectives end, by a model of the network in which those over one mesh axis run one after the other.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace meshtensor {
 
-/// Seconds of a collective over `count` processors: its messages one after the other, plus the bytes that a processor
-/// receives.
+/// Seconds of a collective over `count` ranks: the time of its messages one after the other, plus the time of the bytes
+/// that a rank receives.
 constexpr double seconds_of(link const& l, collective_call const& call, int count) {
   if (count < 2) return 0;
   bool const reduces = call.kind == collective::all_reduce;
@@ -22,12 +22,14 @@ constexpr double seconds_of(link const& l, collective_call const& call, int coun
          static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
 }
 
-/// Times in nanoseconds.
+/// The clock of a model of the network, with times in nanoseconds.
 class link_clock {
  public:
   explicit link_clock(std::vector<link> links) : links_(std::move(links)), busy_(links_.size()) {}
 
-  /// Registers a collective and returns its number. errors R28
+  /// Registers a collective and returns its number.
+  ///
+  /// errors  R28 an axis has no link, or its link carries no bytes
   int prepare(planned_collective const& c) {
     collective_time f;
     for (name const& axis : c.axes) {
@@ -53,11 +55,11 @@ class link_clock {
     taken_ = saturated_sum(taken_, f.takes);
     return f.done;
   }
-  /// The end of the last start.
+  /// The time at which the last run of a collective ends.
   std::int64_t done(int number) const { return all_[static_cast<std::size_t>(number)].done; }
-  /// Counts collectives that take so long, and keep no link busy for those that come.
+  /// Adds the time of collectives that keep no link busy for later ones.
   void take(std::int64_t time) { taken_ = saturated_sum(taken_, time); }
-  /// Of all collectives so far.
+  /// The time of all collectives so far.
   std::int64_t taken() const { return taken_; }
 
  private:
@@ -66,7 +68,7 @@ class link_clock {
     std::int64_t takes = 0, done = 0;
   };
   std::vector<link> links_;
-  std::vector<std::int64_t> busy_;    // for each link: until this time
+  std::vector<std::int64_t> busy_;    // for each link, the time until which it is busy
   std::vector<collective_time> all_;  // by number
   std::int64_t taken_ = 0;
 };

@@ -38,7 +38,7 @@ class gathering {
     return static_cast<double>(received_bytes_of(c_.call, c_.with.count, c_.with.index));
   }
   int messages() const { return messages_in_turn(false, false, c_.with.count); }
-  /// The least of many runs, in seconds, for a busy machine lets ranks wait for a core.
+  /// The shortest of many runs, in seconds, because on a busy machine ranks wait for a core.
   double seconds() {
     double least = run();
     for (int i = 0; i < 32; ++i) least = std::min(least, run());
@@ -64,7 +64,8 @@ class gathering {
   int number_ = 0;
 };
 
-/// Collective. The links as the first rank of this process sees them; none in lockstep, where there is no network.
+/// The links as the first rank of this process sees them. There are none in lockstep, because lockstep has no network.
+/// All processes must call this.
 template <class = lazy>
 std::vector<link> measured_links(job_runner& j, mesh_shape const& mesh) {
   constexpr std::int64_t few = 2, many = 1 << 20;  // elements that a rank receives from all others
@@ -79,7 +80,7 @@ std::vector<link> measured_links(job_runner& j, mesh_shape const& mesh) {
       double const of_small = small.seconds(), of_large = large.seconds();
       if (rank != first) continue;
       double const bytes = large.received_bytes() - small.received_bytes();
-      // If both took nearly as long, both waited for a core: then the bytes took at least an eighth of the time.
+      // If both took nearly as long, both waited for a core. Then the bytes took at least an eighth of the time.
       double const of_bytes = std::max(of_large - of_small, of_large / 8);
       all.push_back({mesh.axes[a].label, of_small / small.messages(), bytes / of_bytes});
     }
@@ -90,7 +91,8 @@ std::vector<link> measured_links(job_runner& j, mesh_shape const& mesh) {
 extern template std::vector<link> measured_links<lazy>(job_runner&, mesh_shape const&);
 #endif
 
-/// Collective. Nothing is known of a device that does not measure itself: its network may not be that of the job.
+/// Nothing is known of a device that does not measure itself, because its network may not be that of the job. All
+/// processes must call this.
 template <class = lazy>
 page_rates rates_of_job(job_runner& j, mesh_shape const& mesh, rates const& of_rank) {
   if (of_rank.flops == 0) return {};
@@ -99,9 +101,9 @@ page_rates rates_of_job(job_runner& j, mesh_shape const& mesh, rates const& of_r
 
 }  // namespace detail
 
-/// The rates of the machine that runs an executable, for `on_page`: a rank's arithmetic and memory while the other
-/// ranks are busy likewise, and the network along each axis. All processes of the job call it. It takes a fraction of a
-/// second. Of a device that does not measure itself, nothing is known.
+/// The rates of the machine that runs an executable, for `on_page`. They are a rank's arithmetic and memory while the
+/// other ranks are busy likewise, and the network along each axis. All processes of the job must call this. It takes a
+/// fraction of a second. Nothing is known of a device that does not measure itself.
 ///
 ///     mt::explain_html(job, "plan.html", {mt::on_page("training", step, mt::measured_rates(step))});
 template <class... Args>

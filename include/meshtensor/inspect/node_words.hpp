@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names what a rank runs in words: the operation, its scope, and the phase of the step it belongs to.
+// Names the work of a rank in words: the operation, its scope, and the phase of the step to which it belongs.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace meshtensor::detail {
 
-/// The name of a node in three parts, which read `gelu of decoder/mlp, backward`.
+/// The name of a node in three parts, which together read `gelu of decoder/mlp, backward`.
 struct spoken_node {
   std::string operation, scope, phase;
 
@@ -28,8 +28,8 @@ class node_words : public speller {
     for (int i = 0; i < m.node_count; ++i) is_training_ = is_training_ || m.nodes[i].phase != phase::forward;
   }
 
-  /// A fused kernel has the name of the operation that is most of its work. A program without gradients has one phase,
-  /// which is not said.
+  /// A fused kernel has the name of the operation that does most of its work. If a program has no gradients, it has one
+  /// phase, which is not named.
   spoken_node named(node const& n) const {
     node const* of = &n;
     std::string operation = operation_of(n);
@@ -51,7 +51,7 @@ class node_words : public speller {
     return named;
   }
 
-  /// The operations of a kernel in their order, `multiply, erf, add`; empty for any other node.
+  /// The operations of a kernel in their order, such as `multiply, erf, add`. It is empty for any other node.
   std::string operations_of(node const& n) const {
     std::string all;
     int count = 0;
@@ -62,22 +62,22 @@ class node_words : public speller {
   }
 
  private:
-  /// The library's own names without their decoration: `nn.attention_gradient` is `attention`, for its phase says the
-  /// rest.
+  /// The library's own names without their decoration. For example, `nn.attention_gradient` is `attention`, because its
+  /// phase says the rest.
   static std::string plain(std::string_view name) {
     if (name.starts_with("nn.")) name.remove_prefix(3);
     if (name.ends_with("_gradient")) name.remove_suffix(9);
     return std::string(name);
   }
 
-  /// The name of an operation: the user's own, the function of an elementwise node, the kind of a reduction.
+  /// The name of an operation: the user's own name, the function of an elementwise node, or the kind of a reduction.
   std::string operation_of(node const& n) const {
     if (name const* const own = own_name_of(m_, n)) return plain(own->text());
     if (n.kind == primitive::reduce) return std::string(text_of(static_cast<reduction>(n.function)));
     return text_of(n);
   }
 
-  /// The same, or the composed operation that it is a step of.
+  /// The same name, or the name of the composed operation of which the node is a step.
   std::string operation_of_fused(node const& n) const {
     return n.called != 0 ? plain(label(n.called - 1)) : operation_of(n);
   }
@@ -93,7 +93,7 @@ class node_words : public speller {
     return all;
   }
 
-  /// About how many instructions an element costs.
+  /// The approximate number of instructions for an element.
   int cost_of(node const& n) const {
     fusion_role const role = declared(m_, n).fusion;
     if (role == fusion_role::random) return 20;
@@ -104,7 +104,7 @@ class node_words : public speller {
     return is_series ? 8 : 1;
   }
 
-  /// The node that stands for a kernel: of the composed operation that costs most, the costliest node.
+  /// The node that stands for a kernel, which is the costliest node of the composed operation that costs most.
   node const* main_of(node const& kernel) const {
     struct share {
       node const* of;

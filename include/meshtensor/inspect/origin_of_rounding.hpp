@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows, through a program that runs on whole tensors, the coarsest dtype in which a value was rounded on its way.
+// Follows a program that runs on whole tensors, to find the coarsest dtype in which each value was rounded on its way.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@ inline double largest(block const& b) {
   return most;
 }
 
-/// The roundings behind a value. Values of an input or a parameter have none: all processors have the same bits.
+/// The roundings behind a value. Values of an input or a parameter have none, because all ranks have the same bits.
 struct rounding_history {
-  int coarsest = 0;        // 0: none; 1, 2, 3: f64, f32, bf16
-  bool is_decided = true;  // false: behind a comparison of bf16 values that are equal but for rounding
+  int coarsest = 0;        // 0 for none, and 1, 2, 3 for f64, f32, bf16
+  bool is_decided = true;  // false after a comparison of bf16 values that are equal but for rounding
 
   static constexpr int level(dtype t) { return t == dtype::f64 ? 1 : t == dtype::f32 ? 2 : t == dtype::bf16 ? 3 : 0; }
-  /// The dtype whose tolerance a value of dtype `own` has.
+  /// The dtype whose tolerance applies to a value of dtype `own`.
   dtype as(dtype own) const {
     constexpr std::array of_level{dtype::f64, dtype::f32, dtype::bf16};
     return !is_float(own) || coarsest <= level(own) ? own : of_level[static_cast<std::size_t>(coarsest - 1)];
@@ -36,8 +36,8 @@ struct rounding_history {
   }
 };
 
-/// Roundings behind all values, followed node by node in the order in which they run. What only moves elements, a cast
-/// for example, adds none to those of its operands.
+/// The roundings behind all values, followed node by node in the order in which they run. A node that only moves
+/// elements, or a cast, adds none to those of its operands.
 class origin_of_rounding {
  public:
   explicit origin_of_rounding(module const& m)
@@ -61,14 +61,14 @@ class origin_of_rounding {
     return s.before == id{no_id} ? of(s.given) : of(s.given).with(of_[s.before]);
   }
 
-  /// Follows a node that has run. `at` gives the elements of a value.
+  /// Follows a node that has run. `at` returns the elements of a value.
   template <class At>
   void follow(node const& n, At const& at) {
     for (int i = 0; i < n.results.count; ++i) of_[m_.result(n, i)] = result_of(n, i, at);
   }
 
  private:
-  struct source {  // of an argument: an operand of the owner, and the result of the iteration before
+  struct source {  // of an argument: an operand of the owner, and the result of the previous iteration
     value_id given{no_id}, before{no_id};
   };
 
@@ -96,8 +96,8 @@ class origin_of_rounding {
     return r;
   }
 
-  /// Whether elements of a comparison differ by no more than roundings; other nodes that make integers of floats, such
-  /// as argsort and casts, may always depend on one.
+  /// Whether elements of a comparison differ by no more than roundings. Other nodes that make integers of floats, such
+  /// as argsort and casts, may always depend on a rounding.
   template <class At>
   bool is_close(node const& n, At const& at) const {
     if (n.kind != primitive::elementwise || !is_comparison(static_cast<function>(n.function))) return true;

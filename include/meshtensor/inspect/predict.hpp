@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts the time of a step from its list of instructions, a network and the rates of a processor, without running a
-// kernel or allocating the plan's memory.
+// Predicts the time of a step from its list of instructions, a network and the rates of a rank. It runs no kernel and
+// allocates none of the plan's memory.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,19 @@
 
 namespace meshtensor {
 
-/// One step of one processor, in seconds.
+/// One step of one rank, in seconds.
 struct predicted_step {
   double seconds = 0;
   double computed = 0;      // of kernels and copies
   double communicated = 0;  // of collectives, hidden or not
-  double exposed = 0;       // in which the processor only waits for collectives
+  double exposed = 0;       // in which the rank only waits for collectives
 };
 
 namespace detail {
 
-/// Reads a list of instructions as the engine does, on a clock of its own, for the first processor of a mesh. A kernel
-/// takes the time of its operations or of its bytes, whichever is longer; a loop that may end early all its iterations,
-/// and so both branches of a cond.
+/// Reads a list of instructions as the engine does, on a clock of its own, for the first rank of a mesh. A kernel takes
+/// the longer of two times, those of its operations and of its bytes. A loop that may end early takes all its
+/// iterations, and so a cond takes both branches.
 class step_clock {
  public:
   step_clock(module const& m, plan const& p, mesh_shape const& mesh, std::vector<link> links, rates best)
@@ -57,7 +57,7 @@ class step_clock {
   }
 
  private:
-  /// Collectives that are sent as one.
+  /// Collectives that are sent as one message.
   struct message {
     int number = -1, parts = 0, started = 0;
     bool under_way = false;
@@ -92,8 +92,8 @@ class step_clock {
   void run_body(std::size_t at) {
     while (list_[at].kind != instruction_kind::end) at = run_at(at);
   }
-  /// Nothing is on its way between two iterations of a loop that may end early, so they take as long as the second one:
-  /// a limit of a billion costs no more than two.
+  /// Nothing is in flight between two iterations of a loop that may end early, so they take as long as the second one.
+  /// Therefore a limit of a billion iterations costs no more than two.
   void run_loop(instruction const& i, std::size_t at) {
     std::int64_t const before = iteration_, run = i.from == id{no_id} ? i.trips : std::min<std::int64_t>(i.trips, 2);
     std::int64_t now = now_, waited = waited_, taken = links_.taken();
@@ -109,7 +109,7 @@ class step_clock {
     computed_ += static_cast<double>(more) * (computed_ - computed);
     links_.take(saturated_product(more, links_.taken() - taken));
   }
-  /// Returns the place of the next instruction.
+  /// Returns the index of the next instruction.
   std::size_t run_at(std::size_t at) {
     using enum instruction_kind;
     instruction const& i = list_[at];
@@ -142,15 +142,15 @@ class step_clock {
   link_clock links_;
   std::vector<instruction> list_;
   std::vector<double> seconds_;          // of kernels, by node
-  std::map<node_id, message> messages_;  // by the last of those that are joined
+  std::map<node_id, message> messages_;  // by the last collective of a joined group
   std::int64_t now_ = 0, waited_ = 0, iteration_ = 0;
   double computed_ = 0;
 };
 
 }  // namespace detail
 
-/// The time of a step on a mesh that need not be here, of an executable or a draft: by its list of instructions, with a
-/// link for each mesh axis and the rates that one processor reaches.
+/// The time of a step of an executable or a draft, on a mesh that need not be here. It follows from the list of
+/// instructions, a link for each mesh axis, and the rates that one rank reaches.
 ///
 ///     mt::draft<step_of_large> const large(data(16), model(32), batch(512));
 ///     double const seconds = mt::predict(large, {{"data", 5e-6, 25e9}, {"model", 5e-6, 25e9}}, {1e14, 2e12}).seconds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints where the time of a step went: a table of the slowest operations, with the rate that each reached.
+// Prints where the time of a step went, as a table of the slowest operations with the rate that each reached.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@ namespace meshtensor {
 
 namespace detail {
 
-/// A line of a profile: nodes of one name and one line of the program, such as those of equal layers.
+/// A line of a profile. It has the nodes of one name and one line of the program, such as those of equal layers.
 struct profile_line {
   spoken_node name;
-  std::string line, type;                 // of the program, and of the result: empty where results differ
+  std::string line, type;                 // of the program, and of the result, or empty if results differ
   std::vector<std::string> scopes;        // all that differ only in numbers
-  double time = 0, flops = 0, bytes = 0;  // of one step; times in nanoseconds
+  double time = 0, flops = 0, bytes = 0;  // of one step, with times in nanoseconds
   std::int64_t calls = 0;                 // of all steps
   bool is_collective = false;
   bool is_f32_product = false;    // so that it compares with the best rate of products
@@ -40,7 +40,7 @@ struct profile_line {
     }
     return all;
   }
-  /// `12 x gelu of block_*/mlp, backward`. If it is too long, the outer scopes are left out first.
+  /// For example, `12 x gelu of block_*/mlp, backward`. If the text is too long, the outer scopes are left out first.
   std::string text(std::size_t most) const {
     std::string const layers = scopes.size() > 1 ? std::to_string(scopes.size()) + " x " : "";
     spoken_node shown = name;
@@ -69,7 +69,7 @@ class profiler : node_words {
     double known = 0, rest = 0;
     for (profile_line const& l : lines_) known += l.time;
     std::ranges::sort(lines_, std::ranges::greater(), &profile_line::time);
-    std::string const head = heading(step);  // before the table, for it finds the best rates
+    std::string const head = heading(step);  // before the table, because it finds the best rates
     std::vector<std::vector<std::string>> rows{{"     ms", " share", " calls", "  rate", " of best"}};
     auto const add = [&](double time, std::string const& calls = "", std::string const& rate = "",
                          std::string const& share = "") {
@@ -155,21 +155,22 @@ class profiler : node_words {
       l.flops += calls * static_cast<double>(flops_of(m_, numbers_, works));
     l.bytes += calls * bytes;
   }
-  /// The bytes that a node must at least read and write; for a collective, those that a rank receives.
+  /// The bytes that a node must at least read and write. A collective has the bytes that a rank receives.
   double bytes_of_node(node const& n) const {
     if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
     bool const is_port = n.kind < primitive::constant;  // its memory is handed on, not copied
     if (is_port || n.kind == primitive::wait || (n.regions.count != 0 && n.kind != primitive::kernel)) return 0;
     auto const bytes = [&](value_id v) { return static_cast<double>(numbers_.local_bytes(m_.values[v])); };
     auto const all = static_cast<double>(bytes_touched(m_, numbers_, n));
-    // Of a table, only the rows that are looked up; of a tensor that is overwritten in part, only that part.
+    // A lookup touches only some rows of its table. If a tensor is overwritten in part, only that part counts.
     if (n.kind == primitive::gather) return all - std::max(0.0, bytes(m_.operand(n, 0)) - bytes(m_.result(n)));
     if (declared(m_, n).buffer == buffer_use::update)
       return all - bytes(m_.operand(n, 0)) - bytes(m_.result(n)) + bytes(m_.operand(n, 1));
     return all;
   }
 
-  /// What the numbers are of, and what `of best` compares with: the greatest rate known, so that no share is above all.
+  /// Explains the numbers, and with which rate `of best` compares: the greatest rate known, so that no share is above
+  /// it.
   std::string heading(double step) {
     std::string all = "profile: " + milliseconds(step) + " ms a step, mean of " + std::to_string(t_.steps()) +
                       (t_.steps() == 1 ? " step" : " steps") + " on one rank";
@@ -206,8 +207,8 @@ class profiler : node_words {
     std::snprintf(buffer, sizeof buffer, "%.*f", digits, x);
     return buffer;
   }
-  /// Of a product its operations, of anything else its bytes in a second. A collective goes on while other nodes run,
-  /// so it has no rate: these are its bytes.
+  /// The operations a second of a product, or the bytes a second of another node. A collective goes on while other
+  /// nodes run, so it has no rate, and this is the number of its bytes.
   static std::string rate(profile_line const& l) {
     double const amount = l.flops > 0 ? l.flops : l.bytes;
     if (amount == 0 || l.time == 0) return "";
@@ -230,7 +231,8 @@ class profiler : node_words {
 
 }  // namespace detail
 
-/// Mean seconds of a recorded step in which a rank only communicated: it started collectives or waited for them.
+/// Mean seconds of a recorded step in which a rank only communicated, because it started collectives or waited for
+/// them.
 inline double exposed_communication(module const& graph, timeline const& recorded) {
   std::int64_t sum = 0;
   for (int i = 0; i < graph.node_count; ++i)
@@ -239,18 +241,20 @@ inline double exposed_communication(module const& graph, timeline const& recorde
   return static_cast<double>(sum) * 1e-9 / static_cast<double>(std::max<std::int64_t>(1, recorded.steps()));
 }
 
-/// Where one rank's recorded steps spent their time, the slowest operations first, in at most 120 columns. A line names
-/// the operation, its scope, and whether it belongs to the forward pass, the backward pass or the optimizer: `gelu of
-/// decoder/mlp, backward`. Layers whose scopes differ only in numbers share a line. Matrix products have their flop/s,
-/// other operations the bytes a second that they must read and write, and collectives the bytes received. The share of
-/// the best rate is there only for what compares with it: f32 products, and operations on more data than caches hold.
+/// Shows where one rank's recorded steps spent their time, with the slowest operations first, in at most 120 columns. A
+/// line names the operation, its scope, and whether it belongs to the forward pass, the backward pass or the optimizer.
+/// For example, a line reads `gelu of decoder/mlp, backward`. Layers whose scopes differ only in numbers share a line.
+/// Matrix products have their flop/s, other operations the bytes a second that they must read and write, and
+/// collectives the bytes received. Only some lines compare with the best rate, namely f32 products, and operations on
+/// more data than caches hold.
 template <class = lazy>
 std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
   return detail::profiler(graph, numbers, recorded, best).text();
 }
 
-/// The same for an executable that records, for the first rank that this process holds: `step.record();` some steps,
-/// then `mt::print(job, "{}", mt::profile(step));`. Measuring the device's peak rates takes a tenth of a second.
+/// Profiles an executable that records, for the first rank that this process holds: call `step.record();`, run some
+/// steps, and then `mt::print(job, "{}", mt::profile(step));`. Measuring the device's peak rates takes a tenth of a
+/// second.
 ///
 /// errors  R16 it does not record
 template <class... Args>

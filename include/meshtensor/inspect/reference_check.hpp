@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one step on whole tensors, keeps its values, and compares them with those of the processors of a mesh.
+// Runs one step on whole tensors, keeps its values, and compares them with those of the ranks of a mesh.
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@
 
 namespace meshtensor::detail {
 
-/// The tolerance of a comparison: as a share of the tensor's largest element, and of the terms that were added up to
-/// make it.
+/// The tolerance of a comparison, as a share of the tensor's largest element, and as a share of the terms that were
+/// added up to make it.
 struct tolerance {
   double share, of_terms;
   static tolerance of(dtype t) {
@@ -70,7 +70,7 @@ class recording_interpreter final : public interpreter {
   origin_of_rounding origin_;
 };
 
-/// Compares the processors' values with the recorded ones; reports the first difference.
+/// Compares the ranks' values with the recorded ones, and reports the first difference.
 class reference_check {
  public:
   /// Compares steps of the module `m`, bound to `numbers`.
@@ -81,7 +81,7 @@ class reference_check {
   int compared = 0, undecided = 0;
   std::string difference;
 
-  /// Called after a node of the module `m` has run on all processors of its mesh.
+  /// This is called after a node of the module `m` has run on all ranks of its mesh.
   void look(module const& m, mesh_shape const& mesh, node const& n, std::span<rank_context const> all) {
     if (n.kind == primitive::argument) return;
     for (int i = 0; i < n.results.count && difference.empty(); ++i) {
@@ -98,8 +98,8 @@ class reference_check {
   }
 
  private:
-  /// Whether two ranks hold parts of the same copy of a value: their coordinates differ only along axes over which it
-  /// is sharded or partial.
+  /// Whether two ranks hold parts of the same copy of a value. If so, their coordinates differ only along axes over
+  /// which it is sharded or partial.
   static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
     for (int x = 0; x < mesh.count; ++x)
       if (!p.shards(x) && !p.is_partial(x) && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
@@ -111,8 +111,8 @@ class reference_check {
     return true;
   }
 
-  /// The whole value of the copy that begins on `first`, with partial sums reduced. `N` is std::int64_t for integers,
-  /// because doubles leave out digits of those beyond 2^53, and double for floats.
+  /// The whole value of the copy that begins on rank `first`, with partial sums reduced. `N` is double for floats, and
+  /// std::int64_t for integers, because doubles lose digits of integers beyond 2^53.
   template <class N>
   std::vector<N> assembled(placement const& layout, mesh_shape const& mesh, value_id v,
                            std::span<rank_context const> all, int first, view const& whole) const {
@@ -146,13 +146,13 @@ class reference_check {
     }
     return made;
   }
-  /// An element as a number of its kind: an integer as std::int64_t, a float as double.
+  /// An element as a number of its kind: an integer as std::int64_t, and a float as double.
   template <class N, class E>
   static N element_as(E const& x) {
-    if constexpr (std::is_integral_v<N> && !std::is_integral_v<E>) return N(0);  // is not called
+    if constexpr (std::is_integral_v<N> && !std::is_integral_v<E>) return N(0);  // never called
     else return static_cast<N>(x);
   }
-  /// The sum of two elements. Integers wrap around, as those of their dtype do.
+  /// The sum of two elements. Integers wrap around, as integers of their dtype do.
   template <class E, class N>
   static N added(N x, N y) {
     if constexpr (std::is_integral_v<N> && std::is_integral_v<E>)
@@ -243,10 +243,10 @@ class reference_check {
   meshtensor::module const& whole_;
   std::map<moment, whole_value> const& values_;
   std::vector<bool> awaited_;
-  bool is_decided_ = true;  // the value that is compared, as far as it differs
+  bool is_decided_ = true;  // false if the compared value differs, but only after an undecided comparison
 };
 
-/// Which values of the whole program a partitioned module has, with the same extents.
+/// Finds the values of the whole program that a partitioned module has with the same extents.
 inline std::vector<bool> origins_in(module const& m, module const& whole) {
   std::vector<bool> wanted(static_cast<std::size_t>(whole.value_count));
   for (int v = 0; v < m.value_count; ++v)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts how a program scales: runs one rank of a large mesh, with a model of the network in the place of the others.
+// Predicts how a program scales: it runs one rank of a large mesh, and a model of the network replaces the other ranks.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace meshtensor {
 
-/// Runs the first processor of a mesh. It really computes; collectives take the time that the links say and overlap
-/// with computation, those over one axis one after the other. In place of the others' blocks it gets its own, so only
-/// the times of the results mean something.
+/// Runs the first rank of a mesh. It really computes. Collectives take the time that the links say and overlap with
+/// computation, but those over one axis run one after the other. The rank gets its own blocks in place of the other
+/// ranks' blocks, so only the times of the results mean something.
 class simulated_runner final : public job_runner {
  public:
   explicit simulated_runner(std::vector<link> links) : end_(std::move(links)) {}
@@ -56,15 +56,15 @@ inline void simulated_runner::network::start(int number, planned_collective cons
   clock_.start(number, now());
   bool const sums = c.call.kind == collective::all_reduce || c.call.kind == collective::reduce_scatter;
   std::int64_t const bytes = result_bytes_of(c.call, c.with.count, 0);
-  if (in == nullptr && out != nullptr)  // a slice of a loop's stack that another processor has
+  if (in == nullptr && out != nullptr)  // a slice of a loop's stack that another rank has
     std::memset(out, 0, static_cast<std::size_t>(bytes));
   else if (sums && in != out) comm::copy(out, comm::whole(bytes), in, comm::taken(c.call, c.with.count, 0, 0));
   else if (!sums && out != nullptr) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
-  ahead_ -= timeline::now() - begin;  // copying stands for the network, so it is no time of the processor
+  ahead_ -= timeline::now() - begin;  // copying stands for the network, so it is no time of the rank
 }
 
-/// A job in which this process is the first processor of any mesh, and a model is the network. `record()` and `profile`
-/// of an executable then tell how long a step takes there, and how much of its communication is exposed.
+/// A job in which this process is the first rank of any mesh, and a model replaces the network. `record()` and
+/// `profile` of an executable then tell how long a step takes there, and how much of its communication is exposed.
 ///
 ///     auto const job = mt::simulated({{"data", 20e-6, 1.25e9}});  // 20 µs a message, 10 Gbit/s
 ///

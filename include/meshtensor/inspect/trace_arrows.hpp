@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the arrows of a trace: for each collective and message, from the rank that came last to those that waited for
-// it.
+// Finds the arrows of a trace. For each collective and message, they lead from the rank that came last to those ranks
+// that waited for it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace meshtensor::detail {
 
-/// A bar of a trace, in nanoseconds.
+/// A bar of a trace, with times in nanoseconds.
 struct trace_bar {
   int rank;
   node_id node;
@@ -59,8 +59,8 @@ class arrows_of_trace {
  private:
   using bars_by_rank = std::map<int, std::vector<trace_bar>>;
 
-  /// The bar of the rank for which this one waited: of those that send to it, the one that came last. In a collective,
-  /// the last rank of all waits for nobody.
+  /// The bar of the rank for which this rank waited. Of the ranks that send to it, that rank came last. In a
+  /// collective, the last rank of all waits for nobody.
   trace_bar const* last_source(node const& n, planned_collective const& c, bars_by_rank const& by_rank, int rank,
                                std::size_t run) const {
     trace_bar const* last = nullptr;
@@ -74,7 +74,7 @@ class arrows_of_trace {
     if (last == nullptr || n.kind == primitive::move) return last;
     return last->begin < by_rank.at(rank)[run].begin ? nullptr : last;
   }
-  /// Whether a member has something for this rank. Of a shift by a number of the step, all may.
+  /// Whether a member has something for this rank. In a shift by a number of the step, all members may have something.
   bool sends(node const& n, planned_collective const& c, int member) const {
     if (n.kind != primitive::move) return true;
     move_attributes const a = move_attributes::of(n);
@@ -86,7 +86,7 @@ class arrows_of_trace {
                       [&](comm::moved_subbox const& s) { any = any || s.elements(c.moves.dims) != 0; });
     return any;
   }
-  /// Where a rank waits for a collective that it has started: the first wait behind it, or the collective itself.
+  /// Where a rank waits for a collective that it has started: in the first wait behind it, or in the collective itself.
   trace_bar const& waiting_bar(int node, trace_bar const& started) const {
     auto const waits = waits_.find(node);
     if (waits == waits_.end() || !waits->second.contains(started.rank)) return started;

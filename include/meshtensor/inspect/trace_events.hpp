@@ -18,8 +18,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Writes a trace as events of Chrome's format. A process of the trace is one of the job, counted from 1, and a thread
-/// is a rank, with the number rank + 1.
+/// Writes a trace as events of Chrome's format. A process of the trace is a process of the job, counted from 1. A
+/// thread is a rank, with the number rank + 1.
 class trace_writer {
  public:
   trace_writer(module const& m, plan const& p, mesh_shape const& mesh, trace_of_job const& trace)
@@ -41,7 +41,7 @@ class trace_writer {
       std::string const rest = "\"id\": " + std::to_string(++number) +
                                ", \"cat\": \"waits\", \"name\": " + json_text(text_of(m_.nodes[a.from.node].kind));
       event("s", a.from.rank, a.from.middle(), rest);
-      event("f", a.to.rank, a.to.middle(), "\"bp\": \"e\", " + rest);  // e: it ends in the bar that is there
+      event("f", a.to.rank, a.to.middle(), "\"bp\": \"e\", " + rest);  // e means that it ends in the bar at that time
     }
     return text_ + "\n]}\n";
   }
@@ -61,7 +61,7 @@ class trace_writer {
       event("M", rank, -1, "\"name\": \"thread_sort_index\", \"args\": {\"sort_index\": " + std::to_string(rank) + "}");
     }
   }
-  /// `rank 3 · data 1, model 1`
+  /// For example, `rank 3 · data 1, model 1`.
   std::string name_of_rank(int rank) const {
     if (trace_.in_lockstep) return "ranks 0 to " + std::to_string(mesh_.size() - 1) + " in lockstep";
     std::string all = "rank " + std::to_string(rank);
@@ -95,7 +95,8 @@ std::string text_of_trace(module const& graph, plan const& planned, mesh_shape c
   return trace_writer(graph, planned, mesh, trace).text();
 }
 
-/// Writes a text to the file `path`, on the process that prints for the job alone. Returns whether it was written.
+/// Writes a text to the file `path`, only on the process that prints for the job. Returns false if it cannot be
+/// written.
 template <class = lazy>
 bool write_once(job_runner& j, std::string const& text, std::string const& path) {
   if (!j.is_root()) return true;
@@ -115,10 +116,10 @@ extern template std::string text_of_trace<lazy>(module const&, plan const&, mesh
 
 }  // namespace detail
 
-/// The recorded steps as JSON text, the same on every process; all processes must call this. Each rank has a row with
-/// its host and its coordinates on the mesh, and a bar for every node, with the user's line that it comes from. An
-/// arrow for each collective and message leads from the rank that came last to each rank that waited for it. Time
-/// counts from the first bar.
+/// The recorded steps as JSON text, which is the same on every process. All processes must call this. Each rank has a
+/// row with its host and its coordinates on the mesh, and a bar for every node, with the user's line from which it
+/// comes. For each collective and message, an arrow leads from the rank that came last to each rank that waited for it.
+/// Time counts from the first bar.
 ///
 /// errors  R16 nothing was recorded
 template <class... Args>
@@ -130,8 +131,8 @@ std::string trace_events(executable<Args...> const& e) {
                                detail::trace_of_all(e.runner(), e.ranks(), held));
 }
 
-/// Writes the same to a file, on the process that prints for the job. Returns whether it was written: a failure is a
-/// warning, for the training should go on.
+/// Writes the same text to a file, on the process that prints for the job. Returns whether it was written. A failure is
+/// only a warning, because the training should go on.
 ///
 /// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written
 template <class... Args>

@@ -16,7 +16,7 @@
 
 namespace meshtensor::detail {
 
-/// Concatenates the numbers of all processes on every process. Collective: each brings the same number of them.
+/// Concatenates the numbers of all processes on every process. All processes call this, with equally many numbers.
 inline std::vector<double> all_numbers(job_runner& j, std::vector<double> const& mine) {
   std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
   on_all_ranks(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
@@ -34,7 +34,7 @@ struct trace_of_job {
   std::vector<trace_bar> bars;  // times count from the first bar
   bool in_lockstep = false;     // all ranks take turns, and have one row of bars
 
-  /// The row of a rank, which is the process that it belongs to.
+  /// The index in `processes` of the process to which a rank belongs.
   std::size_t process_of(int rank) const {
     auto const found = std::ranges::find_if(
         processes, [rank](process const& p) { return std::ranges::find(p.ranks, rank) != p.ranks.end(); });
@@ -42,7 +42,7 @@ struct trace_of_job {
   }
 };
 
-/// A process of a job as it tells the others: its host, its ranks, and its clock when all met.
+/// A process of a job in the form in which it tells the others about itself: host, ranks, and its clock when all met.
 struct process_in_trace {
   static constexpr std::size_t host_size = sizeof(process_id::host);
   process_id id;
@@ -68,9 +68,9 @@ struct process_in_trace {
   }
 };
 
-/// Collective: each process brings its ranks, and a timeline for each of them, or one for all in lockstep.
-/// why: clocks of machines differ, so times count from a barrier. Processes leave it at different times. On one machine
-/// they have one clock, so there they count from the last one that left.
+/// All processes call this with their ranks, and with a timeline for each of them, or one for all in lockstep.
+/// why: clocks of machines differ, so times count from a barrier. Processes leave it at different times. However,
+/// processes on one machine share a clock, so there they count from the last one that left.
 template <class = lazy>
 trace_of_job trace_of_all(job_runner& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
   agreement greatest(j);
@@ -85,7 +85,7 @@ trace_of_job trace_of_all(job_runner& j, std::vector<int> const& ranks, std::vec
   auto const greatest_size = [&](std::size_t size) {
     return static_cast<std::size_t>(greatest(static_cast<double>(size)));
   };
-  mine.resize(greatest_size(mine.size()), -1);  // rank -1: padding
+  mine.resize(greatest_size(mine.size()), -1);  // rank -1 is padding
   std::vector<double> const about = here.numbers(greatest_size(ranks.size()));
   std::vector<double> const of_all = all_numbers(j, about), spans = all_numbers(j, mine);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the tensors that a program watches: range, mean and spread of each.
+// Prints the range, mean and spread of each tensor that a program watches.
 #pragma once
 
 #include <algorithm>
@@ -50,10 +50,10 @@ inline std::vector<std::string> summary_of(std::string const& label, std::string
 }
 }  // namespace detail
 
-/// For each tensor that `s.watch` names, in the last step: its dims, mean, standard deviation, least and greatest
-/// element, and the number of infinite or NaN elements, which the others leave out: `mt::print(job, "{}",
-/// mt::watched(step));`. Extremes of integers have all their digits. All processes must call this where they hold parts
-/// of the tensors.
+/// Shows each tensor that `s.watch` names, in the last step: `mt::print(job, "{}", mt::watched(step));`. It shows the
+/// dims, mean, standard deviation, least and greatest element, and the number of infinite or NaN elements, which the
+/// others leave out. Extremes of integers have all their digits. All processes must call this if they hold parts of the
+/// tensors.
 template <class... Args>
 std::string watched(executable<Args...> const& e) {
   detail::table t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the composites `nn.attention`, `nn.causal_attention` and `nn.masked_attention` and their gradients whole: memory
-// grows with the length, not with its square.
+// Runs the composites `nn.attention`, `nn.causal_attention` and `nn.masked_attention` and their gradients whole, so
+// that memory grows with the length and not with its square.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ inline namespace MESHTENSOR_ARCH {
 
 constexpr bool is_attention(module const& m, node const& n) { return attention_form_of(m, n).found; }
 
-/// Attention, or its gradient, of elements E, computed in T. Each task computes some blocks of one batch and head; its
+/// Attention, or its gradient, of elements E, computed in T. Each task computes some blocks of one batch and head. Its
 /// results do not depend on how blocks are shared among tasks, so any number of threads gives the same bits.
 template <class T, class E>
 class attention final : public node_kernel {
@@ -81,7 +81,8 @@ class attention final : public node_kernel {
     blocks const b(sizes_);
     return ((form_.backward ? b.backward_bytes() : b.forward_bytes()) + 63) / 64 * 64;
   }
-  /// The results of a rank without queries or without keys: what others add theirs to.
+  /// Writes the results of a rank without queries or without keys, so that the results of other ranks can be added to
+  /// them.
   void attend_to_nothing(view const* results) const {
     for (int i = 0; i < (form_.backward ? 3 : 2); ++i) {
       bool const is_log_sum = !form_.backward && i == 1;
@@ -92,8 +93,8 @@ class attention final : public node_kernel {
   std::int64_t start(std::int64_t part, std::int64_t all) const {
     return std::min(all, blocks::blocks_of(all) * part / parts_ * blocks::block);
   }
-  /// The rows of one batch and head, along dim `row`; `column` -1: one element each. A tensor that lacks a batch or
-  /// head dim is broadcast along it.
+  /// The rows of one batch and head, along dim `row`. If `column` is -1, a row has one element. A tensor that lacks a
+  /// batch or head dim is broadcast along it.
   template <class Of = E>
   attention_rows rows(view const& x, std::int64_t head, int row, int column) const {
     std::int64_t offset = 0;
@@ -101,7 +102,7 @@ class attention final : public node_kernel {
       if (int const at = x.find(outer_[i].dim); at >= 0) offset += head % outer_[i].extent * x.stride[at];
     return {x.as<Of>() + offset, x.stride[x.find(row)], column < 0 ? 1 : x.stride[x.find(column)]};
   }
-  /// The mask of visible keys; empty without a mask.
+  /// The mask of visible keys, which is empty if there is no mask.
   attention_rows visible(view const* in, std::int64_t head) const {
     return form_.masked ? rows<bool>(in[3], head, form_.memory, form_.each ? form_.length : -1) : attention_rows{};
   }
@@ -120,7 +121,8 @@ class attention final : public node_kernel {
     for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
       b.forward(q, y, log_sum, i, std::min(blocks::block, end - i));
   }
-  /// The gradients of keys [first, last) from all queries, of queries [from, to) from all keys, or both of all.
+  /// Computes the gradients of keys [first, last) from all queries, and the gradients of queries [from, to) from all
+  /// keys. If a range starts at -1, it computes no such gradients.
   void backward(view const* in, view const* out, std::int64_t head, std::int64_t first, std::int64_t last,
                 std::int64_t from, std::int64_t to, std::byte* own) const {
     bool const keys = first >= 0, queries = from >= 0;
@@ -152,7 +154,7 @@ class attention final : public node_kernel {
   bool few_ = false;
 };
 
-/// A dtype as a bit of a mask, and the dtypes of a module's attentions.
+/// `mask_of` is a dtype as a bit of a mask, and `attention_types` are the dtypes of a module's attentions.
 constexpr unsigned mask_of(dtype t) { return 1u << static_cast<unsigned>(t); }
 constexpr unsigned attention_types(module const& m) {
   unsigned all = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the code that runs a module's nodes on the cpu device: compiled for this module, or generic.
+// Selects the code that runs a module's nodes on the cpu device, which is compiled for this module or generic.
 #pragma once
 
 #include "meshtensor/device/cpu/attention.hpp"
@@ -14,8 +14,8 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// The primitives of a fused module that the device computes one node at a time: those with kernels, and those whose
-/// nodes may run by their rules' own loops.
+/// The primitives of a fused module that the device computes one node at a time. Some have kernels, and some have nodes
+/// that may run by their rules' own loops.
 struct node_primitives {
   primitives with_kernels, with_loops;
 };
@@ -82,7 +82,7 @@ struct code {
     constexpr detail::node_primitives alone = detail::node_primitives_of(Graph);
     constexpr unsigned attended = attention_types(Graph);
     constexpr bool convolves = detail::has_epilogues(Graph);
-    if constexpr (links_cpu)  // all of these are there, but for kernels
+    if constexpr (links_cpu)  // because the linked part has all of these, except for kernels
       return {instantiate<Graph>(), nullptr, &prepare_node<>, &evaluate<>, &detail::compose_any<lazy>};
     else if constexpr (attended != 0 || convolves)
       return {instantiate<Graph>(), nullptr, &prepare_node<alone.with_kernels>, &evaluate<alone.with_loops>,

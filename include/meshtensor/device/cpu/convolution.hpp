@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution, forward or a gradient, prepared once and then run without our allocating memory, on the threads of a
-// team:
+// Prepares a convolution, forward or a gradient, once. Then it runs on the threads of a team without our allocating
+// memory:
 //
 //     convolution_problem p;                                // convolution/problem.hpp: extents, strides, padding
 //     p.direction = convolution_direction::forward;
@@ -8,7 +8,7 @@
 //     arena scratch(plan.workspace_bytes());
 //     plan.execute(input, kernel, output, scratch.data(), &team);
 //
-// The operands are those that the direction reads, the result is what it names:
+// The direction decides which tensors are operands and which tensor is the result:
 //
 //     forward   execute(input,  kernel, output)
 //     data      execute(output, kernel, input)    // of gradients: dy, k -> dx
@@ -29,14 +29,14 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// See convolution_problem for extents and strides. All elements of the result are written, and nothing else; sums of
-/// nothing are 0.
+/// convolution_problem describes extents and strides. A run writes all elements of the result and nothing else. A sum
+/// without terms is 0.
 ///
 /// errors  R30 see check(convolution_problem)
 class convolution_plan {
  public:
-  /// `threads`: the size of the team passed to execute. `epilogue`: what a library does at the same time, if it is no
-  /// slower with it; else `joins()` is false.
+  /// `threads` is the size of the team that is passed to execute. `epilogue` asks a library to apply these operations
+  /// in the same pass. If the library would be slower with them, `joins()` is false.
   explicit convolution_plan(convolution_problem const& problem, int threads = 1,
                             [[maybe_unused]] convolution_epilogue const& epilogue = {}) {
     check(problem);
@@ -57,7 +57,7 @@ class convolution_plan {
     }
     bool const depthwise = depthwise_loops::takes(p);
 #if MESHTENSOR_WITH_ONEDNN
-    // Gradients of activations that no cache holds are faster by our loops.
+    // If no cache holds the activations, our loops compute these gradients faster than the library.
     constexpr std::int64_t cached = 1 << 21;  // elements
     bool const ours = depthwise && p.direction != convolution_direction::forward && p.input_elements() > cached;
     if (!ours)
@@ -70,11 +70,11 @@ class convolution_plan {
     else way_ = convolution_loops(p, threads);
   }
 
-  /// The workspace that execute needs; it must start at a multiple of 64.
+  /// The bytes of workspace that execute needs. The workspace must start at a multiple of 64 bytes.
   std::size_t workspace_bytes() const {
     return with_way([](auto const& way) { return way.workspace_bytes(); }, std::size_t{0});
   }
-  /// The implementation: "product …", "onednn …", "depthwise loops", "loops" or "nothing".
+  /// The name of the implementation: "product …", "onednn …", "depthwise loops", "loops" or "nothing".
   std::string implementation() const {
     if (auto const* product = std::get_if<matmul_plan>(&way_)) return "product " + product->implementation();
 #if MESHTENSOR_WITH_ONEDNN
@@ -87,8 +87,8 @@ class convolution_plan {
   /// Whether `execute` applies the epilogue, too.
   bool joins() const { return joins_; }
 
-  /// Runs the convolution. One thread calls at a time; those of `team` share the work. A kernel that lies in one of the
-  /// blocks `unchanged` is copied to a library's format once, not in each run.
+  /// Runs the convolution. Only one thread may call this at a time, and the threads of `team` share the work. If the
+  /// kernel is in one of the blocks `unchanged`, it is copied to the library's format once instead of in each run.
   template <class = lazy>
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team = nullptr,
                [[maybe_unused]] unchanged_blocks const* unchanged = nullptr) {
@@ -101,7 +101,7 @@ class convolution_plan {
         way_);
   }
 #if MESHTENSOR_WITH_ONEDNN
-  /// The same with the epilogue that it joins; null: without a factor or an offset.
+  /// Runs the convolution with the epilogue that it joins. `factor` and `offset` are null if the epilogue lacks them.
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team,
                unchanged_blocks const* unchanged, void const* factor, void const* offset) {
     std::get<convolution_by_onednn>(way_).execute(a, b, result, workspace, team, unchanged, factor, offset);

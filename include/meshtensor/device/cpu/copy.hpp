@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies elements from one strided block to another: contiguous runs if both are contiguous, else small square tiles of
-// a transpose.
+// Copies elements from one strided block to another. It copies contiguous runs if both blocks are contiguous, small
+// square tiles if it transposes, and single elements otherwise.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// A copy of a box of elements; strides count elements. Prepared once, so that a run makes no decisions.
+/// A copy of a box of elements, whose strides count elements. It is prepared once, so that a run makes no decisions.
 class strided_copy {
  public:
   strided_copy() = default;
-  /// Dim i of `to` has stride from_stride[i] in the source; 0 broadcasts.
+  /// Dim i of `to` has stride from_stride[i] in the source. A stride of 0 broadcasts.
   strided_copy(view const& to, std::int64_t const* from_stride, std::int64_t const* extents,
                std::int64_t bytes_of_element)
       : bytes_(bytes_of_element) {
     for (int i = 0; i < to.count; ++i)
       if (extents[i] != 1) extent_[count_] = extents[i], from_[count_] = from_stride[i], to_[count_++] = to.stride[i];
-    for (int i = 1; i < count_; ++i)  // innermost: the target's smallest stride
+    for (int i = 1; i < count_; ++i)  // the target's smallest stride becomes innermost
       for (int k = i; k > 0 && to_[k - 1] < to_[k]; --k) swap_dims(k - 1, k);
     for (int i = count_ - 1; i-- > 0;) {
       if (from_[i] != from_[i + 1] * extent_[i + 1] || to_[i] != to_[i + 1] * extent_[i + 1]) continue;
@@ -126,7 +126,7 @@ class strided_copy {
   std::int64_t extent_[max_dims_of_one] = {}, from_[max_dims_of_one] = {}, to_[max_dims_of_one] = {};
 };
 
-/// A copy of `extents` elements with dims matched by name; dim `from` of x is called `to` in y.
+/// A copy of `extents` elements with dims matched by name. Dim `from` of x is called `to` in y.
 inline strided_copy copy_by_name(view const& x, view const& y, dim_id from, dim_id to, std::int64_t const* extents) {
   std::int64_t strides[max_dims_of_one];
   for (int i = 0; i < y.count; ++i) {

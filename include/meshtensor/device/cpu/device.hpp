@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cpu device: kernels of several nodes, composites that run whole, and the kernels of device/cpu/nodes; other nodes
-// by their rules' own loops.
+// Defines the cpu device. It has kernels of several nodes, composites that run whole, and the kernels of
+// device/cpu/nodes. Other nodes run by their rules' own loops.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class cpu_device {
  public:
   static constexpr device_capabilities capabilities{
       true, cpu::is_attention, cpu::joins_epilogues ? epilogues::of_convolutions : epilogues::none};
-  /// The prepared state of a node; null: the rule's own loops.
+  /// The prepared state of a node. It is null if the rule's own loops run the node.
   struct kernel {
     std::unique_ptr<cpu::node_kernel> how;
   };
@@ -47,9 +47,9 @@ class cpu_device {
     return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
   }
   int threads() const { return threads_; }
-  /// A sentence about instruction sets of this CPU that the build leaves unused; empty: none.
+  /// A sentence about instruction sets of this CPU that the build leaves unused. It is empty if there are none.
   static std::string advice() { return cpu::unused_level(); }
-  /// Of the kernels prepared so far, which share it one after the other.
+  /// The workspace of the kernels prepared so far, which use it one after the other.
   std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(memory_.size()); }
   rates best_rates() { return cpu::measure_rates(*team_); }
 
@@ -81,7 +81,7 @@ class cpu_device {
     else code_.loops(e);
   }
 
-  /// Prepares a node of kind `kernel`; `inside` has the views of all values, by id.
+  /// Prepares a node of kind `kernel`. `inside` has the views of all values, by their ids.
   kernel prepare_region(module const& m, node const& n, view const* operands, view const* results, view const* inside) {
     auto made = std::make_unique<cpu::fused_node>();
     cpu::fused_kernel& k = made->kernel;

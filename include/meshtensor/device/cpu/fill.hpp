@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills variables with their initial values, with all threads, a register at a time: the bits of the plain loops.
+// Fills variables with their initial values by all threads, a register at a time. The bits are those of the plain
+// loops.
 #pragma once
 
 #include "meshtensor/device/cpu/fill_part.hpp"

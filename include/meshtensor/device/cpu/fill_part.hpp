@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a part of a variable with its initial value on one thread, a register at a time: the bits of the plain loops.
+// Fills a part of a variable with its initial value on one thread, a register at a time. The bits are those of the
+// plain loops.
 #pragma once
 
 #include "meshtensor/device/cpu/load.hpp"
@@ -11,7 +12,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Fills `count` contiguous elements; `index` is the global index of the first.
+/// Fills `count` contiguous elements. `index` is the global index of the first one.
 template <class T>
 inline void fill_run(T* to, std::int64_t count, initial_value const& first, random_stream const& stream,
                      std::uint64_t index) {
@@ -28,7 +29,7 @@ inline void fill_run(T* to, std::int64_t count, initial_value const& first, rand
   }
 }
 
-/// The rows of a dense block: elements that are adjacent in memory and in the whole tensor.
+/// The rows of a dense block. A row has elements that are adjacent both in memory and in the whole tensor.
 class rows_of_block {
  public:
   explicit rows_of_block(view const& where) : where_(where), outer_(where.count) {
@@ -53,7 +54,7 @@ class rows_of_block {
 
  private:
   view where_;
-  int outer_;  // dims; those behind them make a row
+  int outer_;  // the number of dims outside of a row
   std::int64_t row_ = 1, first_ = 0;
   std::int64_t whole_[max_dims_of_one] = {};  // strides in the whole tensor
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fused kernel bound to extents: its iteration space is cut into tiles, which threads share. A function pointer runs
-// a tile, with the interpreter or an instantiated loop; the tiling depends only on extents, so all give the same bits.
+// Binds a fused kernel to extents: its iteration space is cut into tiles, which threads share. A function pointer runs
+// tiles with the interpreter or an instantiated loop. Both give the same bits on any number of threads, because the
+// tiling depends only on extents.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Streams advance through memory, or an index, with the tiles: operands, results, then steps that give positions or
-/// random numbers.
+/// Streams advance with the tiles, through memory or through an index. Operands come first, then results, and then
+/// steps that give positions or random numbers.
 inline constexpr int first_result_stream = max_kernel_operands;
 inline constexpr int first_step_stream = max_kernel_operands + max_kernel_results;
 inline constexpr int max_streams = first_step_stream + max_kernel_steps;
@@ -33,7 +34,7 @@ struct launch_arguments {
   random_stream random[max_kernel_steps];
 };
 
-/// Adjacent rows; `offset` is that of the first one, in elements (for a step: an index).
+/// Adjacent rows. `offset` is the offset of the first row, in elements for memory, or as an index for a step.
 struct tile {
   std::int64_t offset[max_streams];
   std::int64_t row_stride[max_streams];
@@ -59,7 +60,7 @@ class fused_kernel {
   kernel_reading reading{};
   int stream_count = 0;
   std::uint8_t streams[max_streams] = {};
-  // loops over rows, outermost first; the last `reduced_loops` of them are reduced
+  // The loops over rows, outermost first. The last `reduced_loops` of them are reduced.
   int loops = 0, reduced_loops = 0;
   std::int64_t extent[max_dims_of_one + 1] = {};
   std::int64_t stride[max_streams][max_dims_of_one + 1] = {};
@@ -69,11 +70,11 @@ class fused_kernel {
   std::int64_t last_width = 1;            // of the last segment
   int segment_loop = -1;
   std::int64_t kept = 1, reduced = 1;            // rows
-  std::int64_t chunks = 1;                       // into which the sum over reduced rows is split, for each kept row
+  std::int64_t chunks = 1;                       // chunks of the sum over reduced rows, for each kept row
   std::int64_t total_at[max_kernel_steps] = {};  // offset of a step's totals, which are levels of a sum
   std::int64_t level_bytes[max_kernel_steps] = {};
   std::int64_t total_bytes = 0;    // of one unit of work
-  std::int64_t block = 0;          // elements that are computed at once; narrower rows share a tile
+  std::int64_t block = 0;          // elements that are computed at once, so that narrower rows share a tile
   std::int64_t scratch_bytes = 0;  // per worker
   int workers = 1;
   task_function task = nullptr;
@@ -132,7 +133,7 @@ inline void each_total(fused_kernel const& k, function_ref<void(int, std::int64_
     f(i, wide ? k.width : 1);
   }
 }
-/// Initializes the totals of one unit. Upper levels count from their first carry on.
+/// Initializes the totals of one unit. Upper levels need no start, because they count from their first carry on.
 inline void start_totals(fused_kernel const& k, std::byte* totals) {
   each_total(k, [&](int i, std::int64_t n) { k.reductions[i]->start(totals + k.total_at[i], n); });
 }
@@ -140,8 +141,8 @@ inline void merge_totals(fused_kernel const& k, std::byte* totals, std::byte con
   each_total(k,
              [&](int i, std::int64_t n) { k.reductions[i]->merge(totals + k.total_at[i], others + k.total_at[i], n); });
 }
-/// Before row number `row` of a unit is added to elements [at, at + n) of a step's totals: after each sum_fan_in rows,
-/// carries the totals one level up, and after as many carries that level, too.
+/// Call this before row number `row` of a unit is added to elements [at, at + n) of a step's totals. After each
+/// sum_fan_in rows, it carries the totals one level up. After as many carries, it carries that level up, too.
 inline void carry_totals(fused_kernel const& k, int step, std::byte* totals, std::int64_t row, std::int64_t at,
                          std::int64_t n) {
   block_reduction const& reduction = *k.reductions[step];
@@ -201,7 +202,7 @@ inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::
 
 }  // namespace detail
 
-/// Runs a kernel. `workspace` has workspace_bytes() at a multiple of 64.
+/// Runs a kernel. `workspace` has workspace_bytes() bytes and starts at a multiple of 64.
 inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* workspace, thread_team& team) {
   std::byte* const units = workspace + k.workers * (k.total_bytes + k.scratch_bytes);
   std::int64_t const tasks = k.total_bytes == 0 ? k.row_count() : k.kept * k.chunks;

@@ -12,9 +12,9 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// While one of these lives, libraries with their own threads work on the calling thread: OpenMP, and so oneDNN, if
-/// this thread calls it; OpenBLAS, whichever thread calls it. Afterwards the program's settings are restored. Our team
-/// splits the work instead, so that no two teams compete for the same cores.
+/// While an object of this class lives, libraries with their own threads work on the calling thread. This holds for
+/// OpenMP, and so for oneDNN, if this thread calls it, and for OpenBLAS in every thread. Afterwards the program's
+/// settings are restored. Our team splits the work instead, so that no two teams compete for the same cores.
 class libraries_on_one_thread {
  public:
   libraries_on_one_thread() {
@@ -33,7 +33,8 @@ class libraries_on_one_thread {
   }
 
   static bool has_openblas() { return openblas().known(); }
-  /// The processor that OpenBLAS has kernels for, in its words, as "Haswell"; empty: it is not loaded.
+  /// The processor for which OpenBLAS has kernels, in its own words, for example "Haswell". It is empty if OpenBLAS is
+  /// not loaded.
   static std::string_view openblas_core() {
     using getter = char const* (*)();
     static auto const get = reinterpret_cast<getter>(dlsym(RTLD_DEFAULT, "openblas_get_corename"));
@@ -41,7 +42,7 @@ class libraries_on_one_thread {
   }
 
  private:
-  /// A library's getter and setter for its number of threads; null if it is not loaded.
+  /// A library's getter and setter for its number of threads. They are null if the library is not loaded.
   struct library {
     int (*get)();
     void (*set)(int);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores registers of any element type: whole, or only the first n lanes.
+// Loads and stores registers of any element type, either whole or only the first n lanes.
 #pragma once
 
 #include <cstring>
@@ -37,7 +37,7 @@ inline vec<float> widened(bf16_t const* p) {
   return vec<float>::of(a);
 }
 
-/// Rounds to nearest even as bf16_t's constructor does; nan stays a quiet nan.
+/// Rounds to nearest even, as the constructor of bf16_t does. NaN stays a quiet NaN.
 inline void narrowed(vec<float> v, bf16_t* p) {
   using word = vec<std::uint32_t>;
   word const bits = bits_as<std::uint32_t>(v);
@@ -84,7 +84,7 @@ inline T number_of_element(E e) {
 }
 
 #if defined(XSIMD_HPP) && defined(__AVX__)
-/// A mask of ones in the first n of eight (for double four) lanes.
+/// A mask of ones in the first n of eight lanes, or of four lanes for double.
 inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
   alignas(64) static constexpr std::int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
   int const words = n * static_cast<int>(bytes_of_lane / 4);
@@ -100,7 +100,7 @@ inline constexpr bool widens_bytes = sizeof(E) == 1 && std::is_same_v<T, std::in
 template <class Small, class T>
 using small_lanes = typename compilers_vector<Small, vec<T>::width>::type;
 
-/// Copies the first n of `Count` elements between a register and memory; the others are zeros.
+/// Copies the first n of `Count` elements between a register and memory. The other elements are zeros.
 template <int Count, class E>
 struct first_elements {
   alignas(64) E at[static_cast<std::size_t>(Count)] = {};
@@ -135,7 +135,7 @@ struct first_elements {
 
 }  // namespace detail
 
-/// Loads `width` elements from p, converted to T: exactly from bf16, else as static_cast.
+/// Loads `width` elements from p and converts them to T. bf16 converts exactly, and other types as static_cast does.
 template <class T, class E>
 inline vec<T> load(E const* p) {
   if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
@@ -156,7 +156,7 @@ inline vec<T> load(E const* p) {
   }
 }
 
-/// Loads the first n elements from p, 0 in the other lanes; does not touch memory after them.
+/// Loads the first n elements from p, and 0 in the other lanes. It does not touch memory after these elements.
 template <class T, class E>
 inline vec<T> load(E const* p, int n) {
 #if defined(XSIMD_HPP) && defined(__AVX512F__)
@@ -182,7 +182,8 @@ inline vec<T> load(E const* p, int n) {
   return load<T>(static_cast<E const*>(first.at));
 }
 
-/// Stores all lanes, or the first n, converted to E: rounded to nearest even for bf16, non-zero is true for bool.
+/// Stores all lanes, or the first n lanes, converted to E. For bf16 they are rounded to nearest even. For bool, every
+/// number except for 0 is true.
 template <class T, class E>
 inline void store(vec<T> v, E* p) {
   if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
@@ -252,7 +253,7 @@ inline void turn_square(float const* from, std::int64_t row, float* to, std::int
 #endif
 }
 
-/// Loads the elements p[0], p[stride], …, the first n of them (0 elsewhere).
+/// Loads the first n of the elements p[0], p[stride], …, and 0 in the other lanes.
 template <class T, class E>
 inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {
   typename vec<T>::array a = {};
@@ -260,7 +261,7 @@ inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::wi
   return vec<T>::of(a);
 }
 
-/// Loads the elements p[0], p[2], …, one for each lane, and touches none behind them.
+/// Loads the elements p[0], p[2], …, one for each lane. It touches no memory behind them.
 template <class T, class E>
 inline vec<T> load_even(E const* p) {
   constexpr int width = vec<T>::width;
@@ -270,7 +271,7 @@ inline vec<T> load_even(E const* p) {
     using both = typename compilers_vector<T, width>::type;
     both const low = std::bit_cast<both>(load<T>(p).value), high = std::bit_cast<both>(load<T>(p + width - 1).value);
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      // The upper half starts at an odd element of what is loaded for it.
+      // The upper half starts at an odd element of `high`.
       return vec<T>::of(
           std::bit_cast<lanes<T>>(__builtin_shufflevector(low, high, (2 * I < width ? 2 * I : 2 * I + 1)...)));
     }(std::make_integer_sequence<int, width>());

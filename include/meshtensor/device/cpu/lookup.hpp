@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row loops of gather, scatter_add and put: rows of a table by integer indices, a whole row at a time.
+// Has the row loops of gather, scatter_add and put, which find rows of a table by integer indices, a whole row at a
+// time.
 #pragma once
 
 #include <memory>
@@ -12,9 +13,9 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The loops of a gather, scatter_add or put, over the dims of `rows`, the block that is gathered, added or put.
-/// Innermost dims that are contiguous in both `rows` and the table, and that the index lacks, form one row. Rows that
-/// lie one after the other in both, because their indices are consecutive numbers, are one run.
+/// The loops of a gather, scatter_add or put, over the dims of `rows`, which is the block that is gathered, added or
+/// put. Innermost dims form one row if they are contiguous in both `rows` and the table, and if the index lacks them.
+/// Rows form one run if they are adjacent in both, because their indices are consecutive numbers.
 class row_lookup {
  public:
   row_lookup() = default;
@@ -44,7 +45,7 @@ class row_lookup {
   std::int64_t width() const { return width_; }
 
   /// Calls f(whether the indices are in this shard of the table, offset in the table, offset in the rows, count) for
-  /// rows [first, last), `count` of them at a time: 1, or a run.
+  /// rows [first, last). `count` is 1 or the length of a run.
   void each(view const& index, std::int64_t first, std::int64_t last,
             function_ref<void(bool, std::int64_t, std::int64_t, std::int64_t)> f) const {
     if (first >= last) return;
@@ -97,8 +98,8 @@ class row_lookup {
                              });
                       });
   }
-  /// Rows are added in their order, whatever the number of threads: each thread adds some columns of every row, in
-  /// sums of its own, which are rounded once. `sums` has bytes_of_sums(table, threads).
+  /// Adds the rows in their order for any number of threads, because each thread adds some columns of every row. A
+  /// thread adds them in sums of its own, which are rounded once. `sums` has bytes_of_sums(table, threads) bytes.
   void scatter_add(view const& x, view const& index, view const& table, std::byte* sums, thread_team& team) const {
     std::int64_t const strip = width_of_strip(), strips = (width_ + strip - 1) / strip;
     std::int64_t const rows = width_ == 0 ? 0 : table.size() / width_;
@@ -126,8 +127,8 @@ class row_lookup {
     return (width_ <= width_of_strip() ? 1 : threads) * bytes_of_strip(table);  // any thread may take a strip
   }
 
-  /// If several rows are put at one position, the last one wins: where that may happen, each thread takes a part of
-  /// every row.
+  /// If several rows are put at one position, the last one wins. Therefore each thread takes a part of every row if
+  /// that may happen.
   void put(view const& x, view const& index, view const& table, thread_team& team) const {
     auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
     auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiates the functions of base/math.hpp for registers: the same source as for scalars, so every lane has a
-// scalar's bits.
+// Instantiates the functions of base/math.hpp for registers. Registers and scalars share one source, so that every lane
+// has a scalar's bits.
 #pragma once
 
 #include "meshtensor/base/math.hpp"
@@ -22,7 +22,7 @@ struct lane<cpu::vec<T>> {
   static bits to_bits(vec x) { return cpu::bits_as<typename ieee<T>::bits>(x); }
   static vec from_bits(bits b) { return cpu::bits_as<T>(b); }
   static bool any(mask m) { return cpu::any(m); }
-  // Keeps the slow path of a few numbers out of the loops of many.
+  // Keeps the slow path, which few numbers take, out of the loops of many numbers.
   template <class F>
   [[gnu::noinline]] static vec each(F f, vec x) {
     auto a = x.lane_array();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batched matrix product, prepared once and then run without our allocating memory, in parts that the threads of a
-// team compute at the same time.
+// Prepares a batched matrix product once, and then runs it without our allocating memory, in parts that the threads of
+// a team compute at the same time.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n]; see matmul_problem for types and strides.
+/// Computes C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n]. See matmul_problem for types and strides.
 ///
-/// Types: all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, of f64 f64; of more than
-/// most_products terms they are added in blocks.
+/// The types are all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, and sums of f64 are
+/// f64. Sums of more than most_products terms are added in blocks.
 ///
-/// A run repeats bit for bit with the same number of threads. Our loops do so with any number; libraries may sum in
-/// another order in a smaller part, and then results differ by rounding from one number of threads to another.
+/// A run repeats bit for bit with the same number of threads. Our loops do so with any number of threads. However,
+/// libraries may sum in another order in a smaller part. Then results for different numbers of threads differ by
+/// rounding.
 ///
 /// errors  R30 floats and integers mixed, a size below 0, a result whose elements overlap
 class matmul_plan {
  public:
-  /// `threads`: the size of the team passed to execute.
+  /// `threads` is the size of the team that is passed to execute.
   explicit matmul_plan(matmul_problem const& problem, int threads = 1) {
     check(problem);
     matmul_problem const flat = flattened(problem);
@@ -38,15 +39,16 @@ class matmul_plan {
     }
   }
 
-  /// The workspace that execute needs; it must start at a multiple of 64.
+  /// The bytes of workspace that execute needs. The workspace must start at a multiple of 64 bytes.
   std::size_t workspace_bytes() const { return each_bytes_ * parts_.size(); }
 
-  /// The implementation: "onednn …", "cblas", "small batch", "loops" or "nothing"; with "in blocks" for long sums.
+  /// The name of the implementation: "onednn …", "cblas", "small batch", "loops" or "nothing". For long sums, "in
+  /// blocks" follows it.
   std::string implementation() const { return parts_.empty() ? "nothing" : parts_[0].kernel.implementation(); }
   std::size_t parts() const { return parts_.size(); }
 
-  /// Runs the product. A and B may overlap each other, not C. One thread calls at a time; those of `team` share the
-  /// work.
+  /// Runs the product. A and B may overlap each other, but not C. Only one thread may call this at a time, and the
+  /// threads of `team` share the work.
   template <class Any = lazy>
   void execute(void const* a, void const* b, void* c, void* workspace, thread_team* team = nullptr) {
     if (swapped_) std::swap(a, b);

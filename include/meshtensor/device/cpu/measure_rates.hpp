@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the peak rates of this rank's threads: with a large product, and with a loop over more memory than the
-// caches hold.
+// Measures the peak rates of this rank's threads, with a large product and with a loop over more memory than the caches
+// hold.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ double least_seconds(F const& f) {
 
 }  // namespace detail
 
-/// Takes about a tenth of a second. The bytes are those of c = a + 3 b: two reads and one write.
+/// Takes about a tenth of a second. The bytes are those of c = a + 3 b, which has two reads and one write.
 template <class = lazy>
 rates measure_rates(thread_team& team) {
   constexpr std::int64_t side = 768, length = std::int64_t{1} << 24;
@@ -53,7 +53,7 @@ rates measure_rates(thread_team& team) {
   });
   double const touched = 3.0 * sizeof(float) * length;
   best.cache = static_cast<double>(largest_cache_bytes());
-  if (touched > 2 * best.cache) best.bytes = touched / triad;  // else the loop has measured the cache
+  if (touched > 2 * best.cache) best.bytes = touched / triad;  // otherwise the loop has measured the cache
   return best;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wraps oneDNN, which no other file uses: its engine, and primitives that run without allocating. Versions 2.6 and 3.x
-// describe a primitive differently; only this file knows.
+// Wraps oneDNN, whose header no other file includes: its engine, and primitives that run without allocating. Versions
+// 2.6 and 3.x describe a primitive differently, and the functions in this file hide the difference.
 #pragma once
 
 #include "meshtensor/base/config.hpp"
@@ -28,7 +28,8 @@ inline dnnl::engine const& engine() {
   return one;
 }
 
-/// f32 and bf16; undefined for the others, which the primitives for training do not support.
+/// The library's type for f32 and bf16. It is undefined for the others, because the primitives for training do not
+/// support them.
 inline dnnl::memory::data_type type_of(dtype t) {
   using type = dnnl::memory::data_type;
   return t == dtype::f32 ? type::f32 : t == dtype::bf16 ? type::bf16 : type::undef;
@@ -52,13 +53,13 @@ inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a,
 #  endif
 }
 
-/// Extents of a convolution besides those of its tensors; dilations count from 0.
+/// The numbers of a convolution besides the extents of its tensors. Dilations count from 0.
 struct convolution_window {
   dnnl::memory::dims strides, dilations, low, high;
 };
 
-/// Describes a convolution and its gradients, each by the tensors' memory. Throw dnnl::error if the library does not
-/// support it.
+/// Describe a convolution and its gradients, each by the tensors' memory. They throw dnnl::error if the library does
+/// not support it.
 inline dnnl::convolution_forward::primitive_desc describe_forward(dnnl::memory::desc const& x,
                                                                   dnnl::memory::desc const& k,
                                                                   dnnl::memory::desc const& y,
@@ -93,8 +94,8 @@ inline dnnl::convolution_backward_weights::primitive_desc describe_backward_weig
 #  endif
 }
 
-/// relu as ours, which keeps what is no number. The library's own makes zeros of it, unless numbers below zero have a
-/// slope: the least one there is, which `without_subnormals` takes as zero.
+/// Appends a relu that keeps NaN, as ours does. The library's own relu turns NaN into zero, unless numbers below zero
+/// have a slope. Therefore the slope is the least positive number, which `without_subnormals` treats as zero.
 inline void append_relu(dnnl::post_ops& to) {
   constexpr float slope = std::numeric_limits<float>::denorm_min();
 #  if DNNL_VERSION_MAJOR >= 3
@@ -116,15 +117,15 @@ bool is_gemm(Description const& description) {
   return std::string_view(description.impl_info_str()).find("gemm:") != std::string_view::npos;
 }
 
-/// A primitive with a slot for each argument. It runs with the number of OpenMP threads set when it was made, called
-/// from one thread at a time.
+/// A primitive with a slot for each argument. It runs with the number of OpenMP threads that was set when it was made.
+/// Only one thread may call it at a time.
 class primitive {
  public:
   static constexpr int max_arguments = 8;
 
   primitive() = default;
 
-  /// `arguments` are pairs of an argument's number (DNNL_ARG_…) and its description; the scratchpad is added
+  /// `arguments` are pairs of an argument's number (DNNL_ARG_…) and its description. The scratchpad is added
   /// automatically.
   template <class Primitive, class Description>
   static primitive make(Description const& description,
@@ -144,7 +145,7 @@ class primitive {
   /// The library's name for its implementation, for example "gemm:jit".
   std::string const& name() const { return name_; }
 
-  /// Runs on these blocks, in the order of the arguments; the library writes only to the results.
+  /// Runs on these blocks, which are in the order of the arguments. The library writes only to the results.
   ///
   /// errors  R31 the library failed
   void execute(std::initializer_list<void const*> blocks, void* workspace) {

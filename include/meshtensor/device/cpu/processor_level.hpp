@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects instruction sets of x86-64: the one that this file is compiled for, and the one that this CPU has.
+// Detects instruction sets of x86-64: the one for which this file is compiled, and the one that this CPU has.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Each includes those before it.
+/// Each level includes the previous ones.
 enum class processor_level : std::uint8_t { baseline, sse4, avx, avx2, avx512 };
 
 constexpr char const* text_of(processor_level l) {
@@ -32,14 +32,16 @@ inline processor_level level_of_this_processor() {
   return processor_level::baseline;
 }
 
-/// Throws if the program is compiled for instructions that this CPU lacks. errors R19
+/// Compares the instructions for which the program is compiled with those of this CPU.
+///
+/// errors  R19 this CPU lacks some of the instructions
 inline void check_level(processor_level compiled = compiled_level,
                         processor_level present = level_of_this_processor()) {
   if (compiled > present)
     throw error("R19", {"this program was compiled for processors with ", text_of(compiled), ", but this one has ",
                         text_of(present), ": compile it for this one, without -march=native or with another -march"});
 }
-/// A sentence about instructions of the CPU that a program leaves unused; empty: none that matter.
+/// A sentence about instructions of the CPU that a program leaves unused. It is empty if there are none that matter.
 inline std::string unused_level(processor_level compiled = compiled_level,
                                 processor_level present = level_of_this_processor()) {
   if (compiled >= present || present < processor_level::avx2) return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes an einsum as matrix products: dims become rows, columns, sums and batches by the operands that have them.
-// Operands are used in place if their strides allow it, else copied.
+// Operands are used in place if their strides allow it, and copied otherwise.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Adjacent dims merged into one, with its strides in two arrays.
+/// Adjacent dims that are merged into one dim, with its strides in two arrays.
 struct dim_run {
   std::int64_t extent, first, second;
-  bool innermost;  // in the result
+  bool innermost;  // whether it has the result's innermost dim
 };
 
-/// Dims in order, merged where both arrays allow it.
+/// Dims in order, merged if both arrays allow it.
 struct dim_runs {
   int count = 0;
   dim_run at[max_dims_of_one];
@@ -31,7 +31,8 @@ struct dim_runs {
       at[count - 1] = {at[count - 1].extent * extent, first, second, innermost};
     else at[count++] = {extent, first, second, innermost};
   }
-  /// Removes and returns the run for the matrix: the one with the result's innermost dim, else the longest.
+  /// Removes and returns the run for the matrix: the run with the result's innermost dim if there is one, else the
+  /// longest run.
   dim_run take() {
     if (count == 0) return {1, 0, 0, false};
     int best = 0;
@@ -44,7 +45,7 @@ struct dim_runs {
   }
 };
 
-/// With extent 1 any stride is valid; these make the matrix dense.
+/// With extent 1, any stride is valid. These strides make the matrix dense.
 inline void make_dense(std::int64_t rows, std::int64_t& row, std::int64_t columns, std::int64_t& column) {
   if (columns == 1) column = rows == 1 || row != 1 ? 1 : rows;
   if (rows == 1) row = column == 1 ? columns : 1;
@@ -55,8 +56,8 @@ inline void make_dense(std::int64_t rows, std::int64_t& row, std::int64_t column
 /// The product of two blocks, summed over the dims that the result lacks.
 class pair_product {
  public:
-  /// No product if a dim that the result lacks is in one operand only, or if too many dims cannot be merged.
-  /// accumulate: adds the product to what the result holds.
+  /// Returns no product if a dim that the result lacks is in one operand only, or if too many dims cannot be merged.
+  /// `accumulate` adds the product to the contents of the result.
   static std::optional<pair_product> make(view a, view b, view const& c, int threads, bool accumulate = false) {
     for (view const* x : {&a, &b})
       for (int i = 0; i < x->count; ++i)
@@ -76,7 +77,7 @@ class pair_product {
     return p;
   }
 
-  /// Its blocks start at multiples of 64.
+  /// The blocks of the workspace start at multiples of 64.
   std::int64_t workspace_bytes() const {
     return plan_bytes_ + (copy_a_ ? copy_a_->bytes() : 0) + (copy_b_ ? copy_b_->bytes() : 0);
   }
@@ -101,7 +102,7 @@ class pair_product {
   static bool is_summed(int dim, view const& x, view const& other, view const& c) {
     return x.find(dim) >= 0 && other.find(dim) >= 0 && c.find(dim) < 0;
   }
-  /// Whether the summed dims, in their order in `as`, merge into one dim of x.
+  /// Whether the summed dims merge into one dim of x, if they have the order of `as`.
   static bool stands_together(view const& x, view const& other, view const& c, view const& as) {
     detail::dim_runs runs;
     for (int i = 0; i < as.count; ++i)
@@ -113,7 +114,7 @@ class pair_product {
     return true;
   }
 
-  /// An operand copied with its summed dims last, in their order in `as`.
+  /// A copy of an operand with its summed dims last, in the order of `as`.
   struct packing {
     view packed;
     strided_copy how;
@@ -149,7 +150,7 @@ class pair_product {
         sums.add(order.extent[i], a.stride[a.find(order.dim[i])], b.stride[b.find(order.dim[i])]);
     detail::dim_run const m = rows.take(), n = columns.take(), k = sums.take();
     if (sums.count > 0) return false;
-    // Runs that are left become batch dims along which the other operand repeats.
+    // The remaining runs become batch dims along which the other operand repeats.
     for (int i = 0; i < rows.count; ++i)
       if (!add_batch(p, rows.at[i].extent, rows.at[i].first, 0, rows.at[i].second)) return false;
     for (int i = 0; i < columns.count; ++i)
@@ -176,7 +177,7 @@ class pair_product {
   std::int64_t plan_bytes_ = 0;
 };
 
-/// An einsum of two or more operands, from left to right; intermediate values have the accumulator type.
+/// An einsum of two or more operands, from left to right. Intermediate values have the accumulator type.
 class product_chain {
  public:
   static std::optional<product_chain> make(view const* operands, int count, view const& result, int threads) {
@@ -216,7 +217,7 @@ class product_chain {
   pair_product const& pair(std::size_t i) const { return pairs_[i]; }
 
  private:
-  /// The intermediate value: the dims that the result or a later operand needs.
+  /// The intermediate value, with the dims that the result or a later operand needs.
   static view between(view const& a, view const& b, view const* later, int count, view const& result) {
     view v{};
     v.type = accumulator_of(result.type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the random numbers of base/philox.hpp a register at a time: each lane has the bits of its global index.
+// Computes the random numbers of base/philox.hpp a register at a time. Each lane has the bits of its global index.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Low and high halves of the product of each word with a constant; a word is a 32-bit lane or the low half of a 64-bit
-/// lane.
+/// The low and high halves of the product of each word with a constant. A word is a 32-bit lane, or the low half of a
+/// 64-bit lane.
 template <class Word>
 struct product_of_words {
   vec<Word> low, high;
@@ -50,7 +50,7 @@ struct random_lanes {
   using word = typename bits::scalar;
   bits words[4];
 
-  /// Counters first, first + stride, …
+  /// The counters are first, first + stride, ….
   random_lanes(random_stream const& stream, std::uint64_t first, std::uint64_t stride, bool second = false)
       : random_lanes(stream, [=](int i) { return first + static_cast<std::uint64_t>(i) * stride; }, second) {}
   template <class Numbers>
@@ -74,15 +74,16 @@ struct random_lanes {
   }
 };
 
-/// `random_stream::word` of elements, registers at a time. For contiguous elements, computes four registers at once and
-/// caches them until other elements are read.
+/// Has `random_stream::word` of elements, registers at a time. For contiguous elements, it computes four registers at
+/// once and caches them until other elements are read.
 class neighbouring_words {
   using narrow = vec<std::uint32_t>;
   using array = typename narrow::array;
   static constexpr int width = narrow::width;
 
  public:
-  /// `count` words, at most a register, of the elements first, first + stride, …; valid until the next call.
+  /// Returns `count` words, at most a register, of the elements first, first + stride, …. They are valid until the next
+  /// call.
   [[gnu::always_inline]] std::uint32_t const* read(random_stream const& stream, std::uint64_t first,
                                                    std::uint64_t stride, bool second, std::uint64_t count) {
     std::uint64_t const offset = first - begin_;
@@ -128,16 +129,16 @@ class neighbouring_words {
     begin_ = group * kept, made_ = kept;
   }
 
-  std::uint64_t begin_ = 0, made_ = 0;  // the elements whose words are cached: the first, and their number
+  std::uint64_t begin_ = 0, made_ = 0;  // the first element whose word is cached, and the number of such elements
   alignas(64) std::uint32_t words_[kept];
   alignas(64) std::uint32_t others_[width];  // words that are not all in one cached group
 };
 
 }  // namespace detail
 
-/// The uniform numbers in [0, 1) of the elements first, first + stride, …, one in each lane: the bits of
-/// `meshtensor::random_uniform<T>`. T is float or double. Use one source for one stream: it caches words of adjacent
-/// elements.
+/// The uniform numbers in [0, 1) of the elements first, first + stride, …, one in each lane. They have the bits of
+/// `meshtensor::random_uniform<T>`, where T is float or double. Use one source for one stream, because it caches words
+/// of adjacent elements.
 template <class T>
 class uniform_source {
  public:

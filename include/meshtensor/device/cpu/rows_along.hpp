@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a dense tensor along one of its dims: where each begins, and the distance between its elements.
+// Finds the rows of a dense tensor along one of its dims: where each row begins, and the distance between its elements.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace meshtensor::cpu {
 
-/// `outer` blocks of `count` times `inner` elements: a row has `count` elements, `inner` apart.
+/// `outer` blocks of `count` times `inner` elements. A row has `count` elements, which are `inner` apart.
 struct rows_along {
   std::int64_t outer = 1, count = 1, inner = 1;
 

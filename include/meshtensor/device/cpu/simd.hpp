@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SIMD register of numbers, `vec<T>`; no other file uses xsimd. Without xsimd a register has one lane. Uses only
-// operations with the same meaning on every instruction set, and builds the others from them.
+// Defines `vec<T>`, a SIMD register of numbers. No other file uses xsimd, and without xsimd a register has one lane.
+// This file uses only operations that mean the same on every instruction set, and builds the others from them.
 #pragma once
 
 #include <bit>
@@ -76,7 +76,7 @@ struct mask {
   friend mask operator!(mask a) { return mask(!a.value); }
 };
 
-/// A register: T is float, double, or a 32-bit or 64-bit integer. Lane i holds element i of what was loaded.
+/// A register. T is float, double, or a 32-bit or 64-bit integer. Lane i holds element i of the loaded elements.
 template <class T>
 struct vec {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
@@ -90,7 +90,7 @@ struct vec {
   lanes<T> value;
 
   vec() = default;
-  explicit vec(T x) : value(x) {}  // in every lane
+  explicit vec(T x) : value(x) {}  // x in every lane
   static vec of(lanes<T> v) {
     vec result;
     result.value = v;
@@ -118,9 +118,9 @@ struct vec {
   friend mask<T> operator>(vec a, vec b) { return b < a; }
   friend mask<T> operator>=(vec a, vec b) { return b <= a; }
   friend mask<T> operator==(vec a, vec b) { return mask<T>(a.value == b.value); }
-  friend mask<T> operator!=(vec a, vec b) { return !(a == b); }  // true for nan, where xsimd's is false
+  friend mask<T> operator!=(vec a, vec b) { return !(a == b); }  // true for NaN, but xsimd's is false
 
-  // The following are for integers; >> keeps the sign of a signed one.
+  // The following operators are for integers. >> keeps the sign of a signed integer.
   friend vec operator&(vec a, vec b) { return of(static_cast<lanes<T>>(a.value & b.value)); }
   friend vec operator|(vec a, vec b) { return of(static_cast<lanes<T>>(a.value | b.value)); }
   friend vec operator^(vec a, vec b) { return of(static_cast<lanes<T>>(a.value ^ b.value)); }
@@ -147,13 +147,13 @@ inline mask<To> mask_as(mask<From> m) {
   return mask<To>(std::bit_cast<lane_mask<To>>(m.value));
 }
 
-/// `count` numbers as a vector of the compiler, which converts and permutes on any instruction set.
+/// `Count` numbers as a vector of the compiler, which converts and permutes on any instruction set.
 template <class T, int Count>
 struct compilers_vector {
   typedef T type __attribute__((vector_size(sizeof(T) * Count)));
 };
 
-/// Each lane converted as static_cast does; both types have the same number of lanes.
+/// Converts each lane as static_cast does. Both types have the same number of lanes.
 template <class To, class From>
 inline vec<To> convert(vec<From> v) {
   constexpr int width = vec<To>::width;
@@ -169,7 +169,7 @@ inline vec<To> convert(vec<From> v) {
   }
 }
 
-/// first, first + 1, …: the lane numbers from `first`.
+/// The lane numbers first, first + 1, ….
 template <class T>
 inline vec<T> lane_numbers(T first = 0) {
   typename vec<T>::array a;
@@ -187,7 +187,7 @@ inline vec<T> select(mask<T> condition, vec<T> a, vec<T> b) {
   }
 }
 
-/// 1 where the condition holds, else 0.
+/// 1 in each lane where the condition holds, and 0 in the others.
 template <class T>
 inline vec<T> one_where(mask<T> condition) {
   return select(condition, vec<T>(1), vec<T>(0));
@@ -202,12 +202,12 @@ inline bool all(mask<T> m) {
   return !any(!m);
 }
 
-/// a·b + c, with one rounding exactly where math::fused says so.
+/// Computes a·b + c, with one rounding if math::fused says so, and with two otherwise.
 template <class T>
 inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
   if constexpr (!math::fused || std::is_integral_v<T>) {
     return a * b + c;
-#if defined(XSIMD_HPP) && defined(__AVX512F__)  // where xsimd before 11 rounds between multiply and add
+#if defined(XSIMD_HPP) && defined(__AVX512F__)  // because xsimd before 11 rounds between multiply and add here
   } else if constexpr (std::is_same_v<T, float> && vec<T>::width == 16) {
     return vec<T>::of(_mm512_fmadd_ps(a.value, b.value, c.value));
   } else if constexpr (std::is_same_v<T, double> && vec<T>::width == 8) {
@@ -219,7 +219,7 @@ inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
 }
 
 #if defined(XSIMD_HPP) && defined(__SSE2__)
-// Uses the instructions directly: since version 14, xsimd's max and min return the other operand for nan.
+// Uses the instructions directly, because xsimd's max and min return the other operand for NaN since version 14.
 inline __m128 greater_register(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
 inline __m128d greater_register(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
 inline __m128 lesser_register(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
@@ -238,7 +238,7 @@ inline __m512d lesser_register(__m512d a, __m512d b) { return _mm512_min_pd(a, b
 #  endif
 #endif
 
-/// a > b ? a : b, so b if either is nan: as the x86 instruction does.
+/// a > b ? a : b. Therefore it is b if either is NaN, as with the x86 instruction.
 template <class T>
 inline vec<T> greater(vec<T> a, vec<T> b) {
 #if defined(XSIMD_HPP) && defined(__SSE2__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds many blocks of numbers of one size: after each sum_fan_in blocks the sum is carried one level up, so that the
+// Adds many blocks of numbers of one size. After each sum_fan_in blocks, the sum is carried one level up, so that the
 // error grows with the logarithm of their number.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// to[i] += x[i]
+/// Adds x[i] to to[i] for i in [0, n).
 template <class T>
 inline void merge_numbers(T* to, T const* x, std::int64_t n) {
   constexpr int width = vec<T>::width;
@@ -29,11 +29,11 @@ inline void merge_numbers(T* to, T const* x, std::int64_t n) {
 template <class T>
 class level_sums {
  public:
-  /// `upper` has levels_of_sum(blocks) - 1 levels, `apart` numbers from one to the next.
+  /// `upper` has levels_of_sum(blocks) - 1 levels, and each is `apart` numbers behind the previous one.
   level_sums(T* sums, T* upper, std::int64_t apart, std::int64_t elements)
       : sums_(sums), upper_(upper), apart_(apart), n_(elements) {}
 
-  /// Before each block: whether it is to be added.
+  /// Call this before each block. It returns whether the block is to be added.
   bool next() {
     bool const begins = added_ % sum_fan_in == 0;
     if (begins && added_ != 0) carry();

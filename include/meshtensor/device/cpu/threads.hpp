@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of one rank: how many it may use, and parallel loops over them. No other file uses oneTBB.
+// Manages the threads of one rank: how many it may use, and parallel loops over them. No other file uses oneTBB.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The number of threads for one of `ranks` ranks that are threads of this process: its share of those that the process
-/// may use; at least one.
+/// The number of threads for one of `ranks` ranks that are threads of this process. It is the rank's share of the
+/// threads that the process may use, but at least one.
 inline int thread_budget(int ranks = 1) { return std::max(1, usable_threads() / std::max(1, ranks)); }
 
-/// The threads of one rank: the calling thread, and workers. A loop returns when all its work is done; an exception in
-/// it ends the loop and reaches the caller. One thread calls at a time.
+/// The threads of one rank: the calling thread, and workers. A loop returns when all its work is done. An exception in
+/// it ends the loop and reaches the caller. Only one thread may call at a time.
 class thread_team {
  public:
   explicit thread_team(int threads = thread_budget())
@@ -35,7 +35,7 @@ class thread_team {
   }
 
   int size() const { return size_; }
-  /// Inside a loop: the index of the current thread, below size().
+  /// The index of the current thread in a loop, which is below size().
   int here() const {
 #if MESHTENSOR_WITH_TBB
     return size_ == 1 ? 0 : std::clamp(tbb::this_task_arena::current_thread_index(), 0, size_ - 1);
@@ -44,8 +44,8 @@ class thread_team {
 #endif
   }
 
-  /// Calls f(first, last) in parallel for ranges that together are [0, count), each starting at a multiple of `grain`.
-  /// The ranges are not fixed: the results of f must not depend on them.
+  /// Calls f(first, last) in parallel for ranges that together are [0, count). Each range starts at a multiple of
+  /// `grain`. The ranges are not fixed, so the results of f must not depend on them.
   void parallel_for(std::int64_t count, std::int64_t grain, function_ref<void(std::int64_t, std::int64_t)> f) {
     if (count <= 0) return;
     if (size_ == 1 || count <= grain) return f(std::int64_t{0}, count);

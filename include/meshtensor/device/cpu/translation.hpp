@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates the descriptor of a kernel into a program of blocks: assigns a place to each value, and orders the
+// Translates the descriptor of a kernel into a program of blocks. It assigns a place to each value, and orders the
 // instructions.
 #pragma once
 
@@ -23,7 +23,7 @@ class block_translator {
  public:
   block_program program;
 
-  /// `may_repeat`: an operand that has one row for all rows is loaded once for a task, and repeated until a block is
+  /// If `may_repeat`, an operand that has one row for all rows is loaded once for a task, and repeated until a block is
   /// full. A block must then have room for a whole row.
   block_translator(fused_kernel const& kernel, bool may_repeat)
       : k_(&kernel), d_(&kernel.key()), may_repeat_(may_repeat) {
@@ -65,7 +65,7 @@ class block_translator {
       }
     return fresh_block(t);
   }
-  /// A block never used before, for a value computed ahead of a phase's blocks.
+  /// A block that was never used before, for a value that is computed ahead of a phase's blocks.
   std::uint8_t fresh_block(dtype t) {
     auto const bytes = static_cast<std::uint8_t>(register_bytes(t));
     std::int32_t const at = program.used;
@@ -76,8 +76,8 @@ class block_translator {
     if (program.places[p].where == place::buffer) free_.push_back({program.places[p].at, program.places[p].bytes});
   }
 
-  /// Finds casts that change nothing in a register, such as bf16 to f32: readers of such a cast read its operand
-  /// instead. A cast that is a result of the kernel stays a step, because it is stored as its own type.
+  /// Finds casts that change nothing in a register, such as bf16 to f32, so that readers of such a cast read its
+  /// operand instead. A cast that is a result of the kernel stays a step, because it is stored as its own type.
   void find_plain_casts() {
     for (int i = 0; i < d_->step_count; ++i) {
       kernel_step const s = d_->step(i);
@@ -89,8 +89,8 @@ class block_translator {
     }
     for (int k = 0; k < d_->operand_count; ++k) keep_early_read({static_cast<std::uint8_t>(source::operands + k)});
   }
-  /// A result may have the memory of an operand that no step reads later (kernel_reading::overwrites). Where readers of
-  /// plain casts would, the casts stay steps, which read the operand in time.
+  /// A result may have the memory of an operand that no step reads later (kernel_reading::overwrites). If readers of
+  /// plain casts would read it later, the casts stay steps, which read the operand in time.
   void keep_early_read(source operand) {
     auto const when = [&](int i) { return d_->step(i).phase * 1024 + i; };
     int last = -1, overwritten = std::numeric_limits<int>::max();
@@ -107,14 +107,14 @@ class block_translator {
     auto const kind = [](dtype t) { return t == dtype::bf16 ? dtype::f32 : t; };
     return kind(from) == kind(to);
   }
-  /// A step's operand, behind plain casts.
+  /// A step's operand, with plain casts skipped.
   source from(kernel_step const& s, int a) const {
     source x = s.from[a];
     while (x.is_step() && plain_[x.index()]) x = d_->step(x.index()).from[0];
     return x;
   }
 
-  // Finds the last step, in order of execution, that reads a source as a block; a source that a later phase reads is
+  // Finds the last step, in order of execution, that reads a source as a block. A source that a later phase reads is
   // kept for the whole row.
   void find_last_uses() {
     for (int i = 0; i < 64; ++i) last_use_[i] = -1, crosses_[i] = false;
@@ -142,7 +142,7 @@ class block_translator {
     if (d_->level_of(s) == extent_class::uniform) return uniform_of(s);
     std::uint8_t& r = row_[slot(s)];
     if (r != 0) return r;
-    dtype const t = d_->type_of(s);  // an operand: steps have their places already
+    dtype const t = d_->type_of(s);  // an operand, because steps have their places already
     r = fresh_block(t);
     in(0).rows.insert(in(0).rows.begin(),
                       {kind::load_rows, t, r, 0, 0, 0, static_cast<std::uint8_t>(s.index()), 0, nullptr});
@@ -176,7 +176,7 @@ class block_translator {
     in(p).blocks.push_back({kind::load, t, v, 0, 0, 0, stream, 0, nullptr});
     return v;
   }
-  /// Whether a block can be used in place: the same type in memory as in registers, and contiguous rows.
+  /// Whether a block can be used in place. It needs the same type in memory as in registers, and contiguous rows.
   bool is_direct(int stream, dtype t, extent_class c) const {
     if (c != extent_class::vector || static_cast<std::int64_t>(bytes_of(t)) != register_bytes(t) ||
         k_->across[stream] != 1)
@@ -185,7 +185,7 @@ class block_translator {
            k_->stride[stream][k_->loops - 1] == k_->width;
   }
 
-  /// Whether all rows of an operand are one row, which a block can hold.
+  /// Whether all rows of an operand are one row that a block can hold.
   bool is_one_row(int stream, extent_class c) const {
     bool one = may_repeat_ && c == extent_class::vector && k_->loops > 0 && k_->segment_loop < 0 && k_->width > 0 &&
                k_->width <= block_program::most_elements;
@@ -233,7 +233,7 @@ class block_translator {
       store_block_result(self, operands[0], list_now);
       return free_dead(i, s);
     }
-    // The lists may have grown: an instruction that expands a row precedes its users in the list of rows.
+    // The lists may have grown. For example, an instruction that expands a row precedes its users in the list of rows.
     std::uint8_t const out = once     ? (uniform_[i] = fresh_block(s.type))
                              : by_row ? (row_[i] = fresh_block(s.type))
                                       : output(i, s);
@@ -311,7 +311,7 @@ class block_translator {
                           static_cast<std::uint8_t>(first_result_stream + r), 0, nullptr});
     }
   }
-  /// Stores results that are not vector steps: rows, operands, numbers.
+  /// Stores results that are not vector steps, namely rows, operands and numbers.
   void store_result(int r) {
     source const s = d_->result(r);
     if (written_[r]) return;
@@ -347,7 +347,7 @@ class block_translator {
   descriptor const* d_;
   std::vector<free_block> free_;
   std::vector<std::uint8_t> in_phase_;
-  std::uint8_t uniform_[64] = {}, row_[64] = {}, vector_[64] = {};  // places of sources, by level; 0: none yet
+  std::uint8_t uniform_[64] = {}, row_[64] = {}, vector_[64] = {};  // places of sources by level, or 0 if there is none
   int last_use_[64] = {};
   bool crosses_[64] = {}, loaded_[64] = {}, plain_[64] = {}, written_[max_kernel_results] = {};
   bool may_repeat_, repeats_rows_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flash attention for one batch and head, in blocks on registers: Dao et al., arXiv:2205.14135. Never stores all
-// scores.
+// Computes flash attention for one batch and head, in blocks on registers (Dao et al., arXiv:2205.14135). It never
+// stores all scores.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ inline namespace MESHTENSOR_ARCH {
 
 /// The sizes and options of one batch and head.
 struct attention_sizes {
-  std::int64_t length, memory;    // queries, keys
-  std::int64_t head, value_head;  // elements of a query or a key; of a value
+  std::int64_t length, memory;    // numbers of queries and of keys
+  std::int64_t head, value_head;  // elements of a query or key, and of a value
   std::int64_t ahead;             // position of the first query minus position of the first key
   bool causal;                    // no query sees a later key
   bool masked;                    // a mask hides some of the keys
   bool each;                      // every query has its own mask
-  double scale;                   // of the scores
+  double scale;                   // factor of the scores
 };
 
 /// Strided rows in memory, of any element type.
@@ -31,13 +31,13 @@ struct attention_rows {
   std::int64_t row, column;  // strides in elements
 };
 
-/// Copies a head's blocks to the workspace, padded with zeros to whole registers, in the type T of the computation. E
-/// is the type in memory.
+/// Computes attention in blocks of a head. It copies them to the workspace, padded with zeros to whole registers. T is
+/// the type of the computation, and E is the type in memory.
 template <class T, class E>
 class attention_blocks {
  public:
-  static constexpr std::int64_t block = 96;                          // queries, and keys, at a time
-  static constexpr T least_score = static_cast<T>(least_finite<E>);  // the maximum of no scores
+  static constexpr std::int64_t block = 96;                          // queries of a block, and keys of a block
+  static constexpr T least_score = static_cast<T>(least_finite<E>);  // the maximum if there are no scores
 
   explicit attention_blocks(attention_sizes const& s)
       : s_(s), head_(padded(s.head)), value_(padded(s.value_head)), memory_(blocks_of(s.memory) * block) {}
@@ -52,7 +52,7 @@ class attention_blocks {
                  block * (s_.head + s_.value_head) + bounds());
   }
 
-  /// Prepares the data that all queries of the head share: keys transposed, values, and the mask, if there is one.
+  /// Prepares the data that all queries of the head share: transposed keys, values, and the mask if there is one.
   [[gnu::flatten]] void prepare_forward(attention_rows k, attention_rows v, attention_rows visible,
                                         std::byte* workspace) {
     T* at = reinterpret_cast<T*>(workspace);
@@ -66,7 +66,8 @@ class attention_blocks {
       turn(k, m, std::min(block, s_.memory - m), s_.head, keys_transposed_ + m * s_.head, block);
     read(v, 0, s_.memory, s_.value_head, values_, value_);
   }
-  /// Computes queries [first, first + count), at most a block: y, and log_sum, the logarithm of the sum of weights.
+  /// Computes y for queries [first, first + count), which are at most a block. `log_sum` gets the logarithm of the sum
+  /// of their weights.
   [[gnu::flatten]] void forward(attention_rows q, attention_rows y, attention_rows log_sum, std::int64_t first,
                                 std::int64_t count) {
     read(q, first, count, s_.head, query_, head_, static_cast<T>(s_.scale));
@@ -117,8 +118,8 @@ class attention_blocks {
     }
     std::fill_n(query_gradient_, s_.length * head_, T(0));
   }
-  /// Processes keys [first, first + count), at most a block, with queries [from, to): adds to the gradients of these
-  /// queries, and writes the gradients of the keys, where wanted.
+  /// Processes keys [first, first + count), which are at most a block, with queries [from, to). It adds to the
+  /// gradients of these queries, and writes the gradients of the keys if they are wanted.
   [[gnu::flatten]] void backward(attention_rows k, attention_rows v, attention_rows const* dk, attention_rows const* dv,
                                  std::int64_t first, std::int64_t count, std::int64_t from, std::int64_t to,
                                  bool query_gradient) {
@@ -175,10 +176,10 @@ class attention_blocks {
     return s_.causal ? std::min(s_.memory, s_.ahead + row + 1) : s_.memory;
   }
 
-  /// A hidden score has weight 0 whatever the maximum is, even if a query sees no key, because the maximum starts at
-  /// the lowest finite value of E.
+  /// A hidden score has weight 0 for any maximum, even if a query sees no key, because the maximum starts at the lowest
+  /// finite value of E.
   static constexpr T hidden_score = -std::numeric_limits<T>::infinity();
-  /// Scores are limited to their key's bound, which is a hidden score if the key is not visible.
+  /// The number of bounds. A score is limited to its key's bound, which is a hidden score if the key is not visible.
   std::int64_t bounds() const { return s_.masked ? memory_ : 0; }
   void set_bounds(attention_rows visible) {
     visible_ = visible;
@@ -212,7 +213,7 @@ class attention_blocks {
       std::fill(row + elements, row + stride, T(0));
     }
   }
-  /// Transposes: to[j · stride + i] = x[first + i][j], with zeros up to a whole register.
+  /// Transposes x, so that to[j · stride + i] = x[first + i][j], with zeros up to a whole register.
   static void turn(attention_rows x, std::int64_t first, std::int64_t count, std::int64_t elements, T* to,
                    std::int64_t stride) {
     std::int64_t const filled = std::min(stride, padded(count));
@@ -278,7 +279,7 @@ class attention_blocks {
     for (std::int64_t j = 0; j < elements; j += width)
       store(load<T>(static_cast<T const*>(row + j)) * vec<T>(by), row + j);
   }
-  /// For one query: turns scores into weights, and the gradients of weights into gradients of scores.
+  /// For one query, turns scores into weights, and the gradients of weights into gradients of scores.
   void score_gradient(std::int64_t r, std::int64_t row, std::int64_t first, std::int64_t keys) {
     T *const score = scores_ + r * block, *const change = score_gradients_ + r * block;
     vec<T> const logarithm(logarithm_[row]), delta(delta_[row]);
@@ -287,13 +288,13 @@ class attention_blocks {
     for (std::int64_t j = 0; j < padded(keys); j += width) {
       vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)), j, visible);
       vec<T> weight = math::exp_of_weight(x - logarithm);
-      if (s_.masked || j + width > visible)  // even of a query with nan
+      if (s_.masked || j + width > visible)  // even if the query has NaN
         weight = select(x == vec<T>(hidden_score), vec<T>(T(0)), weight);
       store(weight, score + j);
       store(weight * (load<T>(static_cast<T const*>(change + j)) - delta), change + j);
     }
   }
-  /// Hides the scores of keys from m on that a query does not see, nan scores too.
+  /// Hides the scores of keys from m on that a query does not see, even if they are NaN.
   void bound(T* score, std::int64_t query, std::int64_t m, std::int64_t count) {
     if (s_.each) set_bounds(query, m, count);
     for (std::int64_t j = 0; j < count; j += width) {
@@ -301,7 +302,7 @@ class attention_blocks {
       store(select(vec<T>(hidden_score) < limit, load<T>(static_cast<T const*>(score + j)), limit), score + j);
     }
   }
-  /// Hides keys later than a query sees, and lanes without a key.
+  /// Hides the keys after the visible ones, and lanes without a key.
   static vec<T> hidden(vec<T> x, std::int64_t j, std::int64_t visible) {
     if (j + width <= visible) return x;
     return select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(visible)), x, vec<T>(hidden_score));
@@ -309,7 +310,7 @@ class attention_blocks {
 
   attention_sizes s_;
   attention_rows visible_{};
-  std::int64_t head_, value_, memory_;  // padded: to registers, to blocks
+  std::int64_t head_, value_, memory_;  // head_ and value_ padded to registers, memory_ to blocks
   T *keys_transposed_ = nullptr, *values_ = nullptr, *values_transposed_ = nullptr, *query_ = nullptr,
     *accumulator_ = nullptr;
   T *next_greatest_ = nullptr, *before_ = nullptr, *scores_ = nullptr, *score_gradients_ = nullptr,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention for a few queries, as in autoregressive decoding: keys and values are read once, in place, and only up to
-// the last key that a query sees.
+// Computes attention for a few queries, as in autoregressive decoding. Keys and values are read once, in place, and
+// only up to the last key that a query sees.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The queries of one batch and head, of elements T.
+/// Attention for the queries of one batch and head, with elements of type T.
 template <class T>
 class attention_of_few {
   static constexpr std::int64_t width = vec<T>::width;
@@ -29,7 +29,7 @@ class attention_of_few {
     return (all + 63) / 64 * 64;
   }
 
-  /// `next_k`: the keys of the next head, prefetched meanwhile.
+  /// `next_k` has the keys of the next head, which are prefetched meanwhile.
   [[gnu::flatten]] void run(attention_rows q, attention_rows k, attention_rows v, attention_rows visible,
                             attention_rows y, attention_rows log_sum, attention_rows next_k,
                             std::byte* workspace) const {
@@ -72,7 +72,7 @@ class attention_of_few {
       for (std::int64_t j = 0; j < elements; j += line) __builtin_prefetch(rows + i * stride + j, 0, 2);
   }
 
-  /// The end of the visible keys: one more than the last key that any query sees.
+  /// The end of the visible keys, which is one more than the last key that any query sees.
   std::int64_t last_visible(attention_rows visible) const {
     if (!s_.masked) return s_.memory;
     std::int64_t last = 0;
@@ -89,7 +89,7 @@ class attention_of_few {
     return last;
   }
 
-  /// Scales products to scores and hides those of keys that query i does not see. Returns the maximum.
+  /// Scales products to scores, and hides the scores of keys that query i does not see. Returns the maximum.
   T scale(T* score, std::int64_t count, attention_rows visible, std::int64_t i) const {
     vec<T> const by(static_cast<T>(s_.scale));
     vec<T> most(static_cast<T>(least_finite<T>));
@@ -135,7 +135,7 @@ class attention_of_few {
   }
 
   attention_sizes s_;
-  std::int64_t wide_;  // keys, in whole registers
+  std::int64_t wide_;  // the number of keys, rounded up to whole registers
 };
 
 }  // namespace MESHTENSOR_ARCH

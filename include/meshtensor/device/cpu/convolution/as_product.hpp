@@ -10,7 +10,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The product that an ordered problem is, with the operands of convolution_plan; nothing if it is none.
+/// Returns the matrix product that equals an ordered problem, with the operands of convolution_plan. Returns nothing if
+/// the convolution is no product.
 inline std::optional<matmul_problem> product_of(convolution_problem const& p) {
   for (int i = 0; i < p.dims; ++i) {
     convolution_dim const& d = p.dim[i];
@@ -20,7 +21,7 @@ inline std::optional<matmul_problem> product_of(convolution_problem const& p) {
     return {};
   window_sum const w = window_sums_of(p)[0];
   bool const weights = p.direction == convolution_direction::weights;
-  // Positions as rows [images, spatial…], innermost last.
+  // The positions become rows in the order [images, spatial…], with the innermost dim last.
   std::int64_t extent[] = {w.images, w.dim[0].positions, w.dim[1].positions, w.dim[2].positions};
   std::int64_t const source[] = {w.source.image, w.source.spatial[0], w.source.spatial[1], w.source.spatial[2]};
   std::int64_t const result[] = {w.positions.image, w.positions.spatial[0], w.positions.spatial[1],
@@ -42,7 +43,7 @@ inline std::optional<matmul_problem> product_of(convolution_problem const& p) {
   for (int i = 0; i < inner; ++i) {
     if (!weights && extent[i] > 1) add_batch(extent[i], source[i], result[i], 0);
     if (!weights) continue;
-    // All positions are summed: they must be one run.
+    // A gradient of the kernel sums over all positions, so one stride must lead through all of them.
     std::int64_t within = 1;
     for (int k = i + 1; k <= inner; ++k) within *= extent[k];
     if (extent[i] > 1 && (source[i] != source[inner] * within || result[i] != result[inner] * within)) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution by our own loops, registers of neighbouring channels: every element is one sum in an order that
-// the number of threads does not change.
+// Computes depthwise convolutions by our own loops, with neighbouring channels in one register. Every element is one
+// sum, and the number of threads does not change its order.
 #pragma once
 
 #include <span>
@@ -16,14 +16,14 @@ inline namespace MESHTENSOR_ARCH {
 
 class depthwise_loops {
  public:
-  /// Groups have one channel, and channels are innermost in both activations.
+  /// Takes problems whose groups have one channel, if channels are innermost in both activations.
   static bool takes(convolution_problem const& p) {
     return p.groups > 1 && p.input_channels == 1 && p.output_channels == 1 && p.input.group == 1 && p.output.group == 1;
   }
 
   depthwise_loops(convolution_problem const& p, int threads)
       : weights_(p.direction == convolution_direction::weights),
-        threads_(p.products() < 1 << 16 ? 1 : threads),  // a few microseconds
+        threads_(p.products() < 1 << 16 ? 1 : threads),  // the work takes a few microseconds
         type_(p.type),
         channels_((p.groups + 15) / 16 * 16) {
     for (window_sum const& w : window_sums_of(p)) {
@@ -34,7 +34,7 @@ class depthwise_loops {
     }
     if (!weights_) return;
     chunks_ = std::clamp<std::int64_t>(p.images * p.output_positions() / 512, 1, 32);
-    // The runs of a chunk are added as a tree; of short lines some together are one.
+    // The runs of a chunk are added as a tree. If lines are short, several of them form one run.
     window_sum const& w = sums_[0].w;
     std::int64_t const length = std::max<std::int64_t>(1, w.dim[2].positions),
                        runs = (length + in_a_row - 1) / in_a_row;
@@ -54,14 +54,15 @@ class depthwise_loops {
   }
 
  private:
-  static constexpr int most = sizeof(lanes<float>) >= 64 ? 2 : 1;  // registers of channels beside nine taps
-  static constexpr std::int64_t segment = 128;                     // places of a line that one thread computes at least
-  static constexpr std::int64_t in_a_row = 128;                    // places whose products are added in a row
+  static constexpr int most = sizeof(lanes<float>) >= 64 ? 2 : 1;  // registers of channels, while nine taps are summed
+  static constexpr std::int64_t segment = 128;                     // positions of a line in one unit of work
+  static constexpr std::int64_t in_a_row = 128;                    // positions whose products are added one by one
   struct sum {
     window_sum w;
     std::int64_t first_unit, packed;
   };
-  /// A tap, the element of the source that the first place of a line reads through it, and the places that it reaches.
+  /// One tap of a line. `from` is the source element that the line's first position reads through the tap, and [first,
+  /// end) are the positions that the tap reaches.
   struct term {
     std::int64_t from, tap, first, end;
   };
@@ -95,7 +96,7 @@ class depthwise_loops {
     });
   }
 
-  /// The taps of a line, in their order.
+  /// Lists the taps of a line in their order.
   static void list(window_sum const& w, std::int64_t line, std::vector<term>& terms) {
     window_dim const &d0 = w.dim[0], &d1 = w.dim[1], &d2 = w.dim[2];
     std::int64_t const q1 = line % d1.positions, q0 = line / d1.positions % d0.positions;
@@ -114,7 +115,7 @@ class depthwise_loops {
         }
       }
   }
-  /// The places of [begin, end) that all terms reach.
+  /// The positions of [begin, end) that all terms reach.
   static std::pair<std::int64_t, std::int64_t> common(std::span<term const> terms, std::int64_t begin,
                                                       std::int64_t end) {
     for (term const& t : terms) begin = std::max(begin, t.first), end = std::min(end, t.end);
@@ -243,7 +244,7 @@ class depthwise_loops {
     });
   }
 
-  /// Adds a line to the sums of all taps, nine or three of them at once.
+  /// Adds a line to the sums of all taps. It adds nine taps at once, then three, then single ones.
   template <int N, class Sum, class E>
   void add_line(window_sum const& w, std::span<term const> terms, E const* source, E const* factors, Sum* sums,
                 int n) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the composite `conv_epilogue`: by the library in one pass where it can, else a convolution and a loop behind it.
+// Runs the composite `conv_epilogue` in one pass of the library if possible, and otherwise as a convolution and a loop.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,8 @@ class conv_epilogue final : public node_kernel {
     wanted = reads ? wanted : convolution_epilogue{};
     if (auto const problem = conv_kernel<Any>::problem_of({m, m.nodes[form_.product], x, result, threads})) {
       plan_ = convolution_plan(*problem, threads, wanted), planned_ = true;
-      // Where the loop behind it reads the tensor to add, the convolution's result lies beside the result.
+      // The loop after the convolution reads the tensor to add, which may be in the result's memory. Therefore the
+      // convolution writes to the workspace.
       if (form_.sum && !plan_.joins())
         plan_ =
             convolution_plan(*conv_kernel<Any>::problem_of({m, m.nodes[form_.product], x, dense_, threads}), threads);
@@ -64,7 +65,7 @@ class conv_epilogue final : public node_kernel {
   bool is_beside() const { return form_.sum && !plan_.joins(); }
   std::int64_t plan_bytes() const { return (static_cast<std::int64_t>(plan_.workspace_bytes()) + 63) / 64 * 64; }
 
-  /// z = y · factor + offset + sum, then relu.
+  /// Computes z = y · factor + offset + sum, and then relu.
   static void finish(view const& z, view const& y, view const* factor, view const* offset, view const* sum, bool relu,
                      thread_team& team) {
     int const last = z.count - 1;

@@ -9,7 +9,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-/// to[i] = from[i · stride] for i in [0, n), converted.
+/// Sets to[i] = from[i · stride] for i in [0, n), converted to the type of `to`.
 template <class Sum, class E>
 [[gnu::always_inline]] inline void copy_elements(E const* from, std::int64_t stride, Sum* to, std::int64_t n) {
   constexpr int width = vec<Sum>::width;
@@ -22,15 +22,16 @@ template <class Sum, class E>
   }
 }
 
-/// A block of the matrix of windows: positions × rows of the taps (tap, channel).
+/// A block of the matrix of windows. One of its dims is the position. The other dim is called row, and it counts the
+/// pairs (tap, channel).
 template <class Sum>
 struct window_block {
   std::int64_t first_position, end_position, first_row, end_row;
   Sum* to;
-  std::int64_t position, row;  // strides of `to`; one of them is 1
+  std::int64_t position, row;  // strides of `to`, one of which is 1
 };
 
-/// Whether a window is best copied channel by channel (else position by position).
+/// Whether windows are best copied as runs of channels. If not, they are copied as runs of positions.
 inline bool copies_channels(window_sum const& w) { return w.a > 1 && w.source.a == 1; }
 
 /// Gathers the windows of one group, whose first source element is at `from`.
@@ -40,7 +41,7 @@ struct window_gather {
   E const* from;
 
   void operator()(window_block<Sum> const& block) const {
-    // Where the taps of a row are contiguous, too, they are copied at once.
+    // If the taps along the innermost dim are contiguous as well, a whole row of taps is copied at once.
     bool const rows = copies_channels(w) && w.dim[2].tap_step == 1 && w.source.spatial[2] == w.a;
     std::int64_t const unit = rows ? w.a * w.dim[2].taps : w.a;
     for (std::int64_t at = block.first_row; at < block.end_row;) {
@@ -59,7 +60,7 @@ struct window_gather {
     std::int64_t tap[max_spatial_dims], first, end;  // elements of a tap, or of a row of taps
   };
 
-  /// Copies one tap, or row of taps, of all positions, a run along the innermost dim after the other.
+  /// Copies one tap, or one row of taps, for all positions. Each step copies a run along the innermost dim.
   void copy(window_block<Sum> const& block, window const& one, Sum* to, bool rows) const {
     window_dim const &d0 = w.dim[0], &d1 = w.dim[1], &d2 = w.dim[2];
     std::int64_t p = block.first_position;
@@ -80,7 +81,7 @@ struct window_gather {
     }
   }
 
-  /// Copies elements [first, end) of a row of taps for `count` positions; zeros for the rest of `all`.
+  /// Copies elements [first, end) of a row of taps for `count` positions, and writes zeros for the rest of `all`.
   void copy_rows(window_block<Sum> const& block, window const& one, std::int64_t start, std::int64_t q,
                  std::int64_t count, std::int64_t all, Sum* to) const {
     window_dim const& d = w.dim[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by our own loops, as products of gathered windows with the kernel or the gradient: every element is one
-// sum in a fixed order, so neither strides nor the number of threads change a bit.
+// Computes convolutions by our own loops, as products of gathered windows with the kernel or the gradient. Every
+// element is one sum in a fixed order, so neither strides nor the number of threads change a bit.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,17 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// A window_sum cut into blocks of its result that are computed one by one: `rows` × `columns` of at_positions or of
-/// at_taps. Sums over many positions are also cut into chunks, which depend on extents only.
+/// A window_sum whose result is cut into blocks that are computed one by one. The result is a matrix of `rows` ×
+/// `columns`, namely at_positions or at_taps. Sums over many positions are also cut into chunks. These depend on
+/// extents only, so that the number of threads does not change the sums.
 struct window_blocks {
-  std::int64_t rows = 0, columns = 0, depth = 0;  // of the whole product, of one group
+  std::int64_t rows = 0, columns = 0, depth = 0;  // of the whole product of one group
   std::int64_t block_rows = 1, block_columns = 1, row_blocks = 0, column_blocks = 0;
-  std::int64_t panel = 1, panels = 0;       // columns of a packed panel, and panels of all columns
+  std::int64_t panel = 1, panels = 0;       // columns of a packed panel, and the number of panels
   std::int64_t chunks = 1, chunk = 0;       // of the depth
   int levels = 1;                           // of the sum over a chunk
   std::int64_t packed = 0, partial = 0;     // offsets of packed taps and of the chunks' sums, in elements of Sum
-  std::int64_t first = 0, first_panel = 0;  // the number of blocks and of panels of the sums before
+  std::int64_t first = 0, first_panel = 0;  // numbers of blocks and panels of all previous sums
   std::vector<std::int64_t> row_of_taps;    // offset of each (tap, channel)
 
   std::int64_t per_group() const { return row_blocks * column_blocks * chunks; }
@@ -65,7 +66,7 @@ class convolution_loops {
   static std::int64_t up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
   std::size_t bytes_of_sum() const { return type_ == dtype::f64 ? 8 : 4; }
 
-  /// Cuts the sums into blocks and places everything in the workspace.
+  /// Cuts the sums into blocks and assigns parts of the workspace.
   template <class Sum>
   void cut() {
     using constants = detail::matmul_blocks<Sum>;
@@ -105,7 +106,7 @@ class convolution_loops {
     }
     each_ = up(each_, 16);
     panels_ = panels;
-    if (work_ < 1 << 19) threads_ = 1;  // a few microseconds
+    if (work_ < 1 << 19) threads_ = 1;  // the work takes a few microseconds
     own_ = elements_, elements_ += each_ * threads_;
   }
 
@@ -114,7 +115,7 @@ class convolution_loops {
     if (team == nullptr || threads_ == 1) return f(0, count);
     team->parallel_for(count, 1, f);
   }
-  /// The sum that block or panel number i belongs to.
+  /// The index of the sum to which block or panel number i belongs.
   std::size_t owner(std::int64_t i, std::int64_t detail::window_blocks::* first) const {
     std::size_t at = cuts_.size() - 1;
     while (cuts_[at].*first > i) --at;
@@ -141,7 +142,7 @@ class convolution_loops {
       });
   }
 
-  /// Packs `depth` rows of factors, `row[i]` their offsets, into one panel of columns, padded with zeros.
+  /// Packs `depth` rows of factors into one panel of columns, padded with zeros. `row[i]` is the offset of row i.
   template <class Sum, class E>
   static void pack_panel(E const* from, std::int64_t const* row, std::int64_t depth, std::int64_t stride,
                          std::int64_t columns, std::int64_t panel, Sum* to) {
@@ -154,7 +155,7 @@ class convolution_loops {
       return;
     }
     if (here < panel) std::fill_n(to, depth * panel, Sum(0));
-    constexpr std::int64_t square = 16;  // rows and columns are crossed in squares, so that both stay in the cache
+    constexpr std::int64_t square = 16;  // the transposition goes in squares, so that both sides stay in the cache
     for (std::int64_t start = 0; start < depth; start += square)
       for (std::int64_t j = 0; j < here; ++j)
         for (std::int64_t i = start; i < std::min(depth, start + square); ++i)
@@ -172,7 +173,7 @@ class convolution_loops {
                w.taps.b, b.columns - column, b.panel, room + b.packed + i * b.panel * b.depth);
   }
 
-  /// Where block number i of a sum is.
+  /// The position of a block in its sum.
   struct place {
     std::int64_t group, row, rows, column, columns, first, end;  // [first, end): its chunk of the depth
   };
@@ -203,8 +204,8 @@ class convolution_loops {
     if (b.chunks == 1) write(w, b, at, sums, result);
   }
 
-  /// The sums of a block over its chunk of the depth; `own` has the levels of them, the lowest in `sums`, and the
-  /// windows.
+  /// Computes the sums of a block over its chunk of the depth. `sums` gets the lowest level of the sums. `own` has room
+  /// for the upper levels and then for the windows.
   template <class Sum, class E>
   void add_products(window_sum const& w, detail::window_blocks const& b, place const& at, E const* source,
                     E const* factors, Sum const* room, Sum* sums, Sum* own) const {
@@ -214,7 +215,7 @@ class convolution_loops {
     level_sums<Sum> levels(sums, own + size, size, used);
     std::int64_t const most = std::min(constants::depth, b.depth);
     bool const by_channels = detail::copies_channels(w), rows_are_near = by_channels == weights_;
-    // The side of the windows that is contiguous; the other one has this stride.
+    // One side of the windows is contiguous, and the other side has this stride.
     std::int64_t const far = (rows_are_near ? b.block_rows : most) + padding;
     block_view<Sum const> const a{windows, rows_are_near ? 1 : far, rows_are_near ? far : 1};
     Sum* const gradients = windows + (b.block_rows + padding) * (most + padding);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by oneDNN: images are divided among the threads; tensors whose strides make the library
-// slow are copied to the format that it prefers. A kernel's gradient is computed in pieces of most_products positions,
-// because the library may add all of them one after the other.
+// Computes convolutions by oneDNN, with images divided among the threads. Tensors whose strides make the library slow
+// are copied to the format that it prefers. A kernel's gradient is computed in pieces of most_products positions,
+// because the library may add all products of a piece one after the other.
 #pragma once
 
 #include "meshtensor/device/cpu/onednn.hpp"
@@ -23,7 +23,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// While it lives, the calling thread takes numbers too small for a normal float as zeros.
+/// While this object lives, the calling thread treats subnormal floats as zeros, both as operands and as results.
 class without_subnormals {
  public:
   explicit without_subnormals(bool on) : on_(on) {
@@ -47,8 +47,9 @@ class without_subnormals {
 
 class convolution_by_onednn {
  public:
-  /// Nothing, if our own loops are as fast or the library does not support the problem, which is ordered.
-  /// With an epilogue: nothing, too, if the library would copy the result or use another implementation.
+  /// Returns nothing if our own loops are as fast, or if the library does not support the problem, which must be
+  /// ordered. With an epilogue, it also returns nothing if the library would copy the result or use another
+  /// implementation.
   static std::optional<convolution_by_onednn> make(convolution_problem const& p, int threads,
                                                    convolution_epilogue const& epilogue = {}) {
     if (!takes(p, threads)) return {};
@@ -56,7 +57,7 @@ class convolution_by_onednn {
     libraries_on_one_thread const quiet;
     bool strided = false, wide = p.kernel_positions() > 1;
     for (int i = 0; i < p.dims; ++i) strided = strided || p.dim[i].stride > 1;
-    // The library's gradient of a kernel with strides is slow for channels last, even beside copying the activations.
+    // For channels last, the library's gradient of a kernel with strides is so slow that copying the activations pays.
     bool const copies = p.direction == convolution_direction::weights && p.type == dtype::f32 && strided && wide;
     for (bool preferred : {copies, !copies}) try {
         if (preferred && epilogue.any()) break;
@@ -67,7 +68,7 @@ class convolution_by_onednn {
   }
 
   std::size_t workspace_bytes() const { return bytes_; }
-  /// The library's name of its implementation; with "reordered" if activations are copied.
+  /// The library's name of its implementation, followed by "reordered" if activations are copied.
   std::string const& name() const { return name_; }
 
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team,
@@ -95,7 +96,7 @@ class convolution_by_onednn {
     constexpr std::int64_t sooner_than_a_call = 1 << 18;  // multiplications
     if (onednn::type_of(p.type) == dnnl::memory::data_type::undef || p.dims == 0 || p.products() < sooner_than_a_call)
       return false;
-    // Threads that have no images idle: our loops are cut more finely.
+    // Threads without images would be idle. Our loops cut the work more finely.
     std::int64_t const most = (p.images + threads - 1) / threads;
     if (p.images * 10 < most * threads * 8) return false;
     bool const merges =
@@ -107,8 +108,8 @@ class convolution_by_onednn {
       std::int64_t const beyond = d.dilation * (d.kernel - 1), high = high_padding(d);
       fits = fits && d.low >= 0 && d.low <= beyond && high > -d.stride && high <= beyond;
     }
-    // Few positions a kernel element: it takes long to add the threads' sums and to copy them, beside computing them.
-    // Our loops are fast where channels are contiguous, and in f32.
+    // If each kernel element has few positions, adding and copying the threads' sums takes long in comparison with
+    // computing them. Our loops are fast if channels are contiguous and the dtype is f32.
     bool const contiguous = p.input.input_channel == 1 && p.output.output_channel == 1 && p.type == dtype::f32;
     std::int64_t const few = contiguous ? 256 * (threads + 1) : 64 * (threads - 1);
     if (p.direction == convolution_direction::weights) fits = fits && p.images * p.output_positions() >= few;
@@ -147,7 +148,7 @@ class convolution_by_onednn {
   }
 
   bool weights() const { return direction_ == convolution_direction::weights; }
-  /// The kernel in the library's format: kept from the run before, or made there.
+  /// The kernel in the library's format, which is kept from an earlier run or else written to `there`.
   void const* reordered_kernel(void const* b, std::byte* there, unchanged_blocks const* unchanged, thread_team* team) {
     auto const fill = [&](std::byte* to) { kernel_->run(b, to, team); };
     if (std::byte const* const kept = kept_.find(b, library_kernel_.get_size(), unchanged, fill)) return kept;
@@ -164,7 +165,8 @@ class convolution_by_onednn {
 
   using dims = dnnl::memory::dims;
 
-  /// An activation's [n, g·c, spatial…]; the stride of an extent of 1 is what a dense tensor would have.
+  /// An activation as [n, g·c, spatial…]. If there is one channel and one input position, the stride of the channel is
+  /// 1, as in a dense tensor.
   static dnnl::memory::desc given_activation(convolution_problem const& p, bool input) {
     convolution_strides const& s = input ? p.input : p.output;
     std::int64_t const of_group = input ? p.input_channels : p.output_channels, channels = p.groups * of_group;
@@ -175,7 +177,7 @@ class convolution_by_onednn {
       extents.push_back(input ? p.dim[i].input : p.dim[i].output), strides.push_back(s.spatial[i]);
     return {extents, onednn::type_of(p.type), strides};
   }
-  /// The kernel's [g, k, c, spatial…], the first only if there are several groups.
+  /// The kernel as [g, k, c, spatial…]. The dim g is there only if there are several groups.
   static dnnl::memory::desc given_kernel(convolution_problem const& p) {
     dims extents, strides;
     if (p.groups > 1) extents = {p.groups}, strides = {p.kernel.group};
@@ -194,15 +196,15 @@ class convolution_by_onednn {
 
   // ---- parts ----
 
-  /// Some images, or some rows of one, computed by one thread.
+  /// Some images, or some rows of one image, that one thread computes.
   struct part {
     onednn::primitive convolution, reorder_input, reorder_output;
     bool copies_input = false, copies_output = false;
-    std::size_t input_bytes = 0, output_bytes = 0;              // of the copies
-    std::size_t input_at = 0, output_at = 0, workspace_at = 0;  // in the workspace
+    std::size_t input_bytes = 0, output_bytes = 0;              // sizes of the copies
+    std::size_t input_at = 0, output_at = 0, workspace_at = 0;  // offsets in the workspace
     std::int64_t first_input = 0, first_output = 0;             // in bytes
 
-    /// `sums`: where a kernel's gradient is written.
+    /// `sums` is the block to which a kernel's gradient is written.
     void run(convolution_by_onednn const& all, void const* a, void const* b, void* result, void* sums,
              std::byte* room) {
       bool const data = all.direction_ == convolution_direction::data, weights = all.weights();
@@ -226,8 +228,9 @@ class convolution_by_onednn {
     }
   };
 
-  /// Calls f(piece, offset of its input, offset of its output) for pieces of at most most_products positions, where
-  /// one row has no more: of some images, or of some rows of one.
+  /// Calls f(piece, offset of its input, offset of its output) for pieces of at most most_products positions. A piece
+  /// consists of some images, or of some rows of one image. It has at least one row, even if the row has more
+  /// positions.
   template <class F>
   static void split_positions(convolution_problem const& p, F const& f) {
     convolution_dim const& d = p.dim[0];
@@ -249,7 +252,7 @@ class convolution_by_onednn {
       }
   }
 
-  /// `input` and `output`: the offsets of the part's first elements.
+  /// `input_offset` and `output_offset` are the offsets of the part's first elements.
   void add_part(convolution_problem const& p, std::int64_t input_offset, std::int64_t output_offset,
                 dnnl::memory::desc const& kernel, dnnl::primitive_attr const& attributes, bool preferred) {
     dnnl::memory::desc const input = given_activation(p, true), output = given_activation(p, false);
@@ -314,7 +317,8 @@ class convolution_by_onednn {
     parts_.push_back(std::move(one));
   }
 
-  /// Adds a part with the epilogue, if the library's implementation is the one without it.
+  /// Adds a part with the epilogue. This throws `slow` unless the library uses the same blocked implementation as
+  /// without the epilogue.
   void add_joined(convolution_problem const& p, std::int64_t input_offset, std::int64_t output_offset,
                   dnnl::convolution_forward::primitive_desc const& described, std::string const& without) {
     constexpr std::string_view blocked = "brgconv";
@@ -356,7 +360,7 @@ class convolution_by_onednn {
     return attributes;
   }
 
-  /// The parts of one thread, which runs one after the other.
+  /// The parts that one thread runs one after the other.
   struct worker {
     std::size_t first, end;
   };
@@ -377,7 +381,7 @@ class convolution_by_onednn {
 
   std::size_t stride_of_sums() const { return (library_kernel_.get_size() + 63) / 64 * 64; }
   std::int64_t numbers_in_sums() const { return static_cast<std::int64_t>(library_kernel_.get_size() / sizeof(float)); }
-  /// The sums of a thread, then their upper levels, then those of one part.
+  /// The sums of a thread. Behind them are their upper levels, and then the sums of one part.
   float* sums_of(std::int64_t thread, std::byte* room) const {
     return reinterpret_cast<float*>(room + kernel_at_ + static_cast<std::size_t>(thread * slots_) * stride_of_sums());
   }
@@ -397,7 +401,7 @@ class convolution_by_onednn {
     levels.end();
   }
 
-  /// Adds the threads' sums to those of the first one, in their order.
+  /// Adds the sums of all threads to those of the first one, in the order of the threads.
   void add_workers(std::byte* room, thread_team* team) const {
     std::int64_t const total = numbers_in_sums();
     auto const add = [&](std::int64_t begin, std::int64_t end) {
@@ -410,7 +414,7 @@ class convolution_by_onednn {
 
   convolution_direction direction_;
   convolution_epilogue epilogue_;
-  void const *own_kernel_ = nullptr, *factor_ = nullptr, *offset_ = nullptr;  // of the run
+  void const *own_kernel_ = nullptr, *factor_ = nullptr, *offset_ = nullptr;  // of the current run
   std::vector<part> parts_;
   std::vector<worker> workers_;
   std::int64_t slots_ = 1;  // blocks of sums that each thread has

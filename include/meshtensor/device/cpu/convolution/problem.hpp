@@ -22,20 +22,21 @@ enum class convolution_direction : std::uint8_t {
   weights   // kernel = Σ over images and output positions of input · output: the gradient of the kernel
 };
 
-/// One spatial dim. Input position i, output position o and kernel position w meet where
+/// One spatial dim. Input position i, output position o and kernel position w meet if
 ///
 ///     i = stride·o + dilation·w - low
 ///
-/// and i is inside the input; elsewhere the input counts as 0. `low` may be negative: leading input is then unused. The
-/// extents are independent of each other: output positions that reach no input are 0, input that is not reached has
-/// gradient 0.
+/// and i is inside the input. Outside of it, the input counts as 0. If `low` is negative, the first input positions are
+/// unused. The extents are independent of each other. Therefore output positions that reach no input are 0, and input
+/// positions that no output reaches have a gradient of 0.
 struct convolution_dim {
   std::int64_t input = 1, output = 1, kernel = 1;
   std::int64_t stride = 1, dilation = 1, low = 0;
 };
 
-/// The memory layout of a tensor: elements from one index to the next. A tensor does not use all of them: the input has
-/// image, group, input_channel; the output image, group, output_channel; the kernel group and both channels.
+/// The memory layout of a tensor, as the number of elements from one index to the next. A tensor does not use all
+/// strides. The input has image, group and input_channel. The output has image, group and output_channel. The kernel
+/// has group and both channels.
 struct convolution_strides {
   std::int64_t image = 0, group = 0, input_channel = 0, output_channel = 0;
   std::int64_t spatial[max_spatial_dims] = {};
@@ -43,14 +44,14 @@ struct convolution_strides {
 
 struct convolution_problem {
   convolution_direction direction = convolution_direction::forward;
-  dtype type = dtype::f32;  // of all three tensors; sums of bf16 are f32
+  dtype type = dtype::f32;  // of all three tensors, but sums of bf16 are f32
   std::int64_t images = 1, groups = 1;
   std::int64_t input_channels = 1, output_channels = 1;  // of one group
   int dims = 0;
   convolution_dim dim[max_spatial_dims];
   convolution_strides input, output, kernel;
 
-  /// The number of output positions of an image, and of kernel positions.
+  /// The numbers of output positions of an image, of kernel positions, and of input positions of an image.
   std::int64_t output_positions() const { return product(&convolution_dim::output); }
   std::int64_t kernel_positions() const { return product(&convolution_dim::kernel); }
   std::int64_t input_positions() const { return product(&convolution_dim::input); }
@@ -62,7 +63,7 @@ struct convolution_problem {
            : direction == convolution_direction::data  ? input_elements()
                                                        : kernel_elements();
   }
-  /// Multiplications, those by padding included.
+  /// The number of multiplications, including those by padding.
   std::int64_t products() const { return output_elements() * input_channels * kernel_positions(); }
 
  private:
@@ -73,15 +74,15 @@ struct convolution_problem {
   }
 };
 
-/// Whether a library here may run convolutions with epilogues in one pass.
+/// Whether this build has a library that may run convolutions with epilogues in one pass.
 #if MESHTENSOR_WITH_ONEDNN && defined(__SSE2__)
 inline constexpr bool joins_epilogues = true;
 #else
 inline constexpr bool joins_epilogues = false;
 #endif
 
-/// What follows a forward convolution, in this order: result · factor + offset + result before, relu. Factor and
-/// offset are f32, one for each output channel of all groups.
+/// The operations that follow a forward convolution. Their order is: times factor, plus offset, plus the previous
+/// result, relu. Factor and offset are f32 and have one element for each output channel of all groups.
 struct convolution_epilogue {
   bool factor = false, offset = false, sum = false, relu = false;
   bool any() const { return factor || offset || sum || relu; }
@@ -103,8 +104,8 @@ inline void check(convolution_problem const& p) {
                 "describe it with strides and dilations of 1 or more");
 }
 
-/// The same convolution with its spatial dims in the order of the input's memory, the innermost last, and without
-/// those along which nothing varies.
+/// Returns the same convolution with its spatial dims in the order of the input's memory, the innermost last. Dims
+/// along which nothing varies are dropped.
 inline convolution_problem ordered(convolution_problem p) {
   auto const swap_dims = [&](int a, int b) {
     std::swap(p.dim[a], p.dim[b]);

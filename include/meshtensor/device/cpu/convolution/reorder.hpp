@@ -15,7 +15,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace onednn {
 
-/// A copy of a whole tensor on one thread.
+/// Returns a primitive that copies a whole tensor on one thread.
 inline primitive reorder(dnnl::memory::desc const& from, dnnl::memory::desc const& to) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -33,7 +33,8 @@ class parallel_reorder {
 #  else
     dnnl::memory::dims const extents = from.dims();
 #  endif
-    constexpr std::int64_t grain = 64, worth_a_thread = 1 << 14;  // whole blocks of every format; elements
+    // `grain` is a multiple of every format's block, and `worth_a_thread` counts elements.
+    constexpr std::int64_t grain = 64, worth_a_thread = 1 << 14;
     std::int64_t elements = 1;
     for (auto const extent : extents) elements *= extent;
     std::int64_t const wanted = std::min<std::int64_t>(threads, elements / worth_a_thread);

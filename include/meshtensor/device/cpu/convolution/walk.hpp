@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a convolution in any direction as sums over windows: results at positions, a source that each position reads
-// through a window of taps, and one factor a tap.
+// Writes a convolution in any direction as sums over windows. Each position reads a source through a window of taps,
+// and each tap has one factor.
 #pragma once
 
 #include <numeric>
@@ -11,7 +11,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// One spatial dim: position q reads the source at step·q + tap_step·t + start for each tap t, if that is inside.
+/// One spatial dim. For each tap t, position q reads the source at step·q + tap_step·t + start if that is inside.
 struct window_dim {
   std::int64_t positions = 1, taps = 1, extent = 1;
   std::int64_t step = 1, tap_step = 1, start = 0;
@@ -30,7 +30,7 @@ struct window_dim {
 ///     at_positions[n, g, q, b] = Σ over t, a of source[n, g, window(q, t), a] · at_taps[g, t, a, b]
 ///     at_taps[g, t, a, b]      = Σ over n, q of source[n, g, window(q, t), a] · at_positions[n, g, q, b]
 ///
-/// with a the channels of the source, and b those of the positions. Strides count elements.
+/// Here `a` counts the channels of the source, and `b` counts those of the positions. Strides count elements.
 struct window_sum {
   struct tensor {
     std::int64_t first = 0;  // offset of the first element
@@ -44,7 +44,7 @@ struct window_sum {
   std::int64_t position_count() const { return images * dim[0].positions * dim[1].positions * dim[2].positions; }
   std::int64_t tap_count() const { return dim[0].taps * dim[1].taps * dim[2].taps; }
   std::int64_t depth() const { return tap_count() * a; }
-  /// Where position number i, counted over images and spatial dims, is in a tensor.
+  /// The offset in a tensor of position number i, counted over images and spatial dims.
   std::int64_t position_offset(tensor const& x, std::int64_t i) const {
     std::int64_t at = i % dim[2].positions * x.spatial[2];
     i /= dim[2].positions;
@@ -52,7 +52,7 @@ struct window_sum {
     i /= dim[1].positions;
     return at + i % dim[0].positions * x.spatial[0] + i / dim[0].positions * x.image;
   }
-  /// Where row number i of the taps, counted over taps and channels a, is.
+  /// The offset of row number i of the taps, counted over taps and channels a.
   std::int64_t tap_offset(std::int64_t i) const {
     std::int64_t at = i % a * taps.a;
     i /= a;
@@ -73,7 +73,8 @@ inline window_sum::tensor tensor_of(convolution_strides const& x, bool a_is_inpu
   return t;
 }
 
-/// Of all input positions those with i % stride == phase along each dim: they meet the same kernel positions.
+/// Restricts `w` along one dim to the input positions with i % stride == phase, because they meet the same kernel
+/// positions.
 inline void take_phase(window_sum& w, int at, convolution_dim const& d, std::int64_t phase) {
   window_dim& x = w.dim[at];
   x.extent = d.output, x.step = 1;
@@ -95,8 +96,8 @@ inline void take_phase(window_sum& w, int at, convolution_dim const& d, std::int
 
 }  // namespace detail
 
-/// The sums of an ordered problem: one, or for the gradient of an input with strides one for each phase. Together they
-/// write every element of the result once.
+/// The sums of an ordered problem. There is one sum, but for the gradient of an input with strides there is one for
+/// each phase. Together they write every element of the result once.
 inline std::vector<window_sum> window_sums_of(convolution_problem const& p) {
   bool const data = p.direction == convolution_direction::data;
   window_sum w;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Horizontal reductions of a SIMD register: sum and maximum, as trees of fixed shape.
+// Reduces the lanes of a SIMD register to their sum or maximum, as trees of fixed shape.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Shifts lanes down: lane i gets lane i + By, if that exists.
+/// Shifts lanes down, so that lane i gets lane i + By if that exists.
 template <int By, class T>
 inline vec<T> moved_down(vec<T> v) {
   using all = typename compilers_vector<T, vec<T>::width>::type;
@@ -20,7 +20,7 @@ inline vec<T> moved_down(vec<T> v) {
   }(std::make_integer_sequence<int, vec<T>::width>{});
 }
 
-/// Reduces all lanes with f, as a tree of fixed shape: lane i with lane i + half, and so on.
+/// Reduces all lanes with f, as a tree of fixed shape: lane i is combined with lane i + Lanes / 2, and so on.
 template <int Lanes, class T, class F>
 inline T fold_first(vec<T> v, F f) {
   if constexpr (Lanes == 1) return v.lane_array().at[0];
@@ -35,15 +35,15 @@ template <class T>
 inline T sum_of_lanes(vec<T> v) {
   return fold(v, [](vec<T> a, vec<T> b) { return a + b; });
 }
-/// The maximum; if lanes are nan, any lane.
+/// The maximum of the lanes. If some lanes are NaN, it is any lane.
 template <class T>
 inline T greatest_of_lanes(vec<T> v) {
   return fold(v, [](vec<T> a, vec<T> b) { return greater(a, b); });
 }
 
 namespace detail {
-/// One step of a transposed reduction: takes the lanes whose number has `Bit` from b, the others from a, and adds to
-/// each the lane whose number differs by that bit.
+/// One step of a transposed reduction. It takes the lanes whose number has `Bit` from b, and the others from a. To each
+/// of them, it adds the lane whose number differs by that bit.
 template <int Bit, class T>
 [[gnu::always_inline]] inline vec<T> add_neighbours(vec<T> a, vec<T> b) {
   using all = typename compilers_vector<T, vec<T>::width>::type;
@@ -64,7 +64,7 @@ template <int Count, class T>
 }
 }  // namespace detail
 
-/// Lane i of the result is the sum of all lanes of register i, as trees of fixed shape; overwrites the registers.
+/// Lane i of the result is the sum of all lanes of register i, as a tree of fixed shape. The registers are overwritten.
 template <class T>
 [[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T> (&of)[static_cast<std::size_t>(vec<T>::width)]) {
   return detail::sums_of_lanes<vec<T>::width>(of);

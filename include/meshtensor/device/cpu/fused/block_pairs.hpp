@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuses pairs of arithmetic instructions: if only the next instruction reads a result, both run in one loop over the
-// block. The same bits, half the loads and stores.
+// block. This gives the same bits with half the loads and stores.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ constexpr int place_in_pairs(function f) {
   return -1;
 }
 
-/// out[i] = second(first(a[i], b[i]), c[i]), or with the second function's operands swapped.
+/// Computes out[i] = second(first(a[i], b[i]), c[i]), or the same with the second function's operands swapped.
 template <function First, function Second, bool Swapped, class T>
 void run_pair(void* out, void const* a, void const* b, void const* c, std::int64_t n) {
   each_pack(n, [=](std::int64_t i, auto count) {
@@ -39,7 +39,7 @@ inline constexpr auto pairs_of = pair_entries<T>(std::make_index_sequence<2 * pa
 
 }  // namespace detail
 
-/// The block function that fuses two functions of a dtype; null if they do not pair.
+/// Returns the block function that fuses two functions of a dtype, or null if they do not pair.
 template <class = lazy>
 block_function pair_block(function first, function second, bool swapped, dtype t) {
   int const f = detail::place_in_pairs(first), s = detail::place_in_pairs(second);

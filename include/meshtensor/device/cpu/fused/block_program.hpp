@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fused kernel as the interpreter's program: instructions over blocks of elements in scratch memory. A value along
-// the vector has a block of elements, a row value one element for each row of a tile, a uniform value is repeated
-// throughout a block.
+// Holds a fused kernel as a program for the interpreter, with instructions over blocks of elements in scratch memory. A
+// vector value has a block of elements, and a row value has one element for each row of a tile. A uniform value is
+// repeated throughout a block.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct block_program {
     compute,
     load,
     load_rows,
-    repeat_row,  // once: loads a row that all rows share and repeats it until the block is full
+    repeat_row,  // once: loads a row that all rows share, and repeats it until the block is full
     expand,
     position,
     position_rows,
@@ -35,10 +35,10 @@ struct block_program {
   };
   struct place {
     enum where_t : std::uint8_t { nowhere, buffer, scratch, levels, operand, result } where;
-    std::uint8_t index;  // of a stream, of a scratch row, or of the upper levels of a sum
+    std::uint8_t index;  // a stream, a scratch row or upper levels of a sum, but in the buffer 1 for lanes
     std::uint8_t bytes;  // of an element
     bool moves;          // advances with the block along the row
-    std::int32_t at;     // in the buffer: in units of blocks of 8-byte elements, halves for 4-byte ones
+    std::int32_t at;     // in the buffer, in blocks of 4-byte elements, or for lanes in bytes
   };
   struct instruction {
     kind does;

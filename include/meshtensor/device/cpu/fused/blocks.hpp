@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector instructions over blocks of elements in memory, precompiled for every function and type, for the interpreter.
-// Blocks hold register types; a kernel's operands and results are converted when loaded and stored.
+// Precompiles vector instructions over blocks of elements in memory, for every function and type, for the interpreter.
+// Blocks hold register types, so a kernel's operands and results are converted when they are loaded and stored.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// out[i] = f(a[i], b[i], c[i]) for i in [0, n).
+/// Computes out[i] = f(a[i], b[i], c[i]) for i in [0, n).
 using block_function = void (*)(void* out, void const* a, void const* b, void const* c, std::int64_t n);
 
 namespace detail {
 
-/// Calls f(index, n) for each whole pack, with n = pack_width, then once for the rest. Flattened, like the loops of
-/// kernels. `f` is a copy and has copies, for what a pack's store might change were read again for each pack.
+/// Calls f(index, n) for each whole pack, with n = pack_width, and then once for the rest. It is flattened, like the
+/// loops of kernels. `f` is a copy and holds copies, because the compiler would read a referenced variable again after
+/// each store of a pack.
 template <class F>
 [[gnu::flatten]] inline void each_pack(std::int64_t n, F f) {
   std::int64_t i = 0;
@@ -114,7 +115,7 @@ constexpr decltype(auto) with_register(dtype t, F&& f) {
 }
 inline std::int64_t register_bytes(dtype t) { return t == dtype::f64 || t == dtype::i64 ? 8 : 4; }
 
-/// The function for operands of a dtype (for a select, its second operand); null if there is none.
+/// The function for operands of a dtype, or null if there is none. For a select, it is the dtype of the second operand.
 template <class = lazy>
 block_function block_of(function f, dtype operands) {
   return with_register(operands, [&]<class T>() { return detail::functions_of<T>[static_cast<std::size_t>(f)]; });
@@ -126,11 +127,11 @@ block_function cast_block(dtype from, dtype to) {
     return with_register(to, []<class To>() -> block_function { return &detail::run_cast<T, To>; });
   });
 }
-/// Rounds or truncates a block to its dtype's range; null if nothing is needed.
+/// The function that rounds or truncates a block to its dtype's range, or null if nothing is needed.
 inline block_function settle_block(dtype t) {
   return t == dtype::bf16 ? &detail::run_settle<bf16_t> : t == dtype::u8 ? &detail::run_settle<std::uint8_t> : nullptr;
 }
-/// Loads n elements of memory, `stride` apart, to a block; and stores them.
+/// load_block loads n elements of memory, `stride` apart, to a block, and store_block stores them.
 inline void load_block(dtype t, void* out, std::byte const* from, std::int64_t stride, std::int64_t n) {
   with_element(t, [&]<class E>() {
     auto* const to = static_cast<register_t<E>*>(out);
@@ -202,7 +203,7 @@ struct block_reduction {
   std::int64_t bytes;                                        // of one total
   void (*start)(void* totals, std::int64_t n);               // sets n totals to the initial value
   void (*add)(void* totals, void const* x, std::int64_t n);  // totals[i] += x[i]
-  // starts a row, which is added block by block; `upper` is room for upper_levels
+  // begin_row starts a row, which is then added block by block. `upper` has room for upper_levels.
   void (*begin_row)(void* lanes);
   void (*add_row)(void* lanes, void* upper, void const* x, std::int64_t n);
   void (*end_row)(void const* lanes, void const* upper, void* total);
@@ -210,7 +211,7 @@ struct block_reduction {
   void (*settle)(void* out, void const* totals, std::int64_t n);    // converts to registers of the dtype
   bool rounds;                                                      // a sum of floats
 };
-inline constexpr std::int64_t bytes_of_lanes = pack_width * 8 + 64;  // their sums, then the number of packs
+inline constexpr std::int64_t bytes_of_lanes = pack_width * 8 + 64;  // the lanes' sums, and then the number of packs
 
 namespace detail {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles a kernel for its extents: merges loops that all operands traverse alike, cuts long vectors into segments and
-// sums over many rows into chunks. The tiling depends only on extents, so the number of threads changes no bit.
+// Tiles a kernel for its extents: it merges loops that all operands traverse alike, cuts long vectors into segments,
+// and cuts sums over many rows into chunks. The tiling depends only on extents, so the number of threads changes no
+// bit.
 #pragma once
 
 #include "meshtensor/device/cpu/fused.hpp"
@@ -11,8 +12,8 @@ namespace detail {
 
 /// Tiles a kernel's space, once its extents are known.
 struct kernel_cutter {
-  static constexpr std::int64_t segment = 4096;       // elements; long vectors that need not be whole are cut
-  static constexpr std::int64_t enough_work = 32768;  // elements; below this, one thread does all
+  static constexpr std::int64_t segment = 4096;       // elements of a segment of a long vector that need not be whole
+  static constexpr std::int64_t enough_work = 32768;  // elements, below which one thread does all the work
   meshtensor::module const& m;
   fused_kernel& k;
   descriptor const& d;
@@ -27,7 +28,8 @@ struct kernel_cutter {
     }
   }
 
-  /// `operands` and `results` are those of the kernel; `inside` has the views of its values, by id.
+  /// `operands` and `results` are those of the kernel. `inside` has the views of the values in the kernel, by their
+  /// ids.
   void cut(view const* operands, view const* results, view const* inside, int threads) {
     kernel_reading const& r = k.reading;
     for (int i = 0; i < r.rows.count; ++i) k.extent[i] = extent_of(r.rows.at[i], operands, results, inside);
@@ -63,7 +65,7 @@ struct kernel_cutter {
       if (int const p = results[i].find(dim); p >= 0) return results[i].extent[p];
     for (int i = 0; i < d.operand_count; ++i)
       if (int const p = operands[i].find(dim); p >= 0) return operands[i].extent[p];
-    for (int i = k.reading.first_node; i < k.reading.end_node; ++i) {  // a dim that only broadcasts inside have
+    for (int i = k.reading.first_node; i < k.reading.end_node; ++i) {  // a dim that only broadcasts in the kernel have
       view const& v = inside[m.result(m.nodes[i])];
       if (int const p = v.find(dim); p >= 0) return v.extent[p];
     }
@@ -77,7 +79,7 @@ struct kernel_cutter {
     int const p = k.reading.vector < 0 ? -1 : v.find(k.reading.vector);
     k.across[s] = p < 0 ? 0 : v.stride[p];
   }
-  /// A position counts along its dim, a random number's index over the whole tensor, row-major.
+  /// A position counts along its dim. The index of a random number counts over the whole tensor in row-major order.
   void follow_index(int s, view v) {
     std::int64_t whole = 1;
     for (int i = v.count; i-- > 0;) {
@@ -117,14 +119,15 @@ struct kernel_cutter {
       k.extent[i + 1] *= k.extent[i];
       remove_loop(i);
     }
-    // Into the vector, if both are kept or both are reduced.
+    // The innermost loop joins the vector if both are kept or both are reduced.
     bool const may = k.loops > 0 && !along && (k.loops > kept_loops ? total && !over : !total);
     if (may && each_stream([&](int s) { return k.stride[s][k.loops - 1] == k.across[s] * k.width; })) {
       k.width *= k.extent[k.loops - 1];
       remove_loop(k.loops - 1);
     }
   }
-  /// Splits a long vector into segments, one more loop, so that threads can share it and its blocks stay in the cache.
+  /// Splits a long vector into segments, which adds a loop, so that threads can share it and its blocks stay in the
+  /// cache.
   void cut_segments() {
     k.last_width = k.width;
     if (along || k.width < 2 * segment) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels instantiated for a module that the compiler knows, found by node id, without a map.
+// Instantiates the kernels of a module that the compiler knows, and finds them by node id, without a map.
 #pragma once
 
 #include "meshtensor/device/cpu/fused/kernel_loop.hpp"
@@ -54,7 +54,7 @@ struct kernels_of<Graph, std::integer_sequence<int, K...>> {
 
 }  // namespace detail
 
-/// Instantiates every kernel of a fused module that is a compile-time constant; equal descriptors share code.
+/// Instantiates every kernel of a fused module that is a compile-time constant. Equal descriptors share code.
 template <module const& Graph>
 constexpr kernel_table instantiate() {
   constexpr int count = count_kernels(Graph);

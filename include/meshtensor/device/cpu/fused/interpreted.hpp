@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interprets a descriptor block by block with precompiled vector instructions: nothing is instantiated for a program.
+// Interprets a descriptor block by block with precompiled vector instructions, so nothing is instantiated for a
+// program.
 #pragma once
 
 #include "meshtensor/device/cpu/translation.hpp"
@@ -9,7 +10,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// One task: the program with its places bound to memory.
+/// The run of one task, with the places of the program bound to memory.
 struct block_run {
   using kind = block_program::kind;
   using place = block_program::place;
@@ -66,7 +67,7 @@ struct block_run {
       if (x.where == place::operand || x.where == place::result)
         at[i] = a.memory[x.index] + t.offset[x.index] * x.bytes;
     }
-    // Rows that share a tile are one block; a wider row has several, an empty one none.
+    // Rows that share a tile form one block. A wider row has several blocks, and an empty row has none.
     bool const whole = t.width != 0 && t.rows * t.width <= program.block;
     std::int64_t const elements = whole ? t.rows * t.width : t.width;
     for (phase const& p : program.phases) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tuple whose items have numbers at compile time: registers of a kernel's steps, lanes of its sums, addresses of its
-// streams. Each is a separate variable, so that it can be kept in a register.
+// Defines a tuple whose items are numbered at compile time. It holds registers of a kernel's steps, lanes of its sums,
+// or addresses of its streams. Each item is a separate variable, so that it can be kept in a register.
 #pragma once
 
 #include <utility>
@@ -22,7 +22,7 @@ struct items;
 template <int... I, template <int> class Of>
 struct items<std::integer_sequence<int, I...>, Of> : item<I, Of<I>>... {};
 
-/// The item with number I: `of<3>(cells)`.
+/// The item with number I, for example `of<3>(cells)`.
 template <int I, class T>
 [[gnu::always_inline]] inline T& of(item<I, T>& all) {
   return all.value;
@@ -32,13 +32,13 @@ template <int I, class T>
   return all.value;
 }
 
-/// The numbers below N. Not an alias: g++ 14 does not expand one inside another template's arguments.
+/// The numbers below N. It is no alias, because g++ 14 does not expand an alias inside another template's arguments.
 template <int N>
 struct below {
   using type = std::make_integer_sequence<int, N>;
 };
 
-/// A sequence with `By` added to each number, and concatenated sequences.
+/// `moved` adds `By` to each number of a sequence, and `joined` concatenates sequences.
 template <int By, class Numbers>
 struct moved;
 template <int By, int... I>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor compiled to one loop over registers: its steps are unrolled, and intermediate values never reach memory.
-// The same bits as the interpreter's.
+// Compiles a descriptor to one loop over registers: its steps are unrolled, and intermediate values never reach memory.
+// The loop gives the same bits as the interpreter.
 #pragma once
 
 #include <utility>
@@ -26,24 +26,24 @@ struct kernel_loop {
   using element = element_of_code<D, Code>;
   template <int Code>
   using registers = lane_pack<register_t<element<Code>>>;
-  /// Values: uniform ones for a whole task, row values for a row, vector values for a few elements.
+  /// The values of a kernel: uniform ones of a whole task, row values of a row, and vector values of a few elements.
   using cells = items<typename joined<steps, typename moved<source::operands, operands>::type,
                                       typename moved<source::numbers, numbers>::type>::type,
                       registers>;
-  /// Lanes of a reduction along the vector, for one row.
+  /// The lanes of a reduction along the vector, for one row.
   template <int I>
   using totals_of = total_t<register_t<element<I>>>;
   template <int I>
   using lanes = lane_pack<totals_of<I>>;
   template <int I>
   using levels = upper_levels<totals_of<I>>;
-  /// Sources of the uniform random numbers of a vector step, for a whole task.
+  /// The sources of the uniform random numbers of a vector step, for a whole task.
   template <int I>
   using uniforms = uniform_source<register_t<element<I>>>;
 
   static constexpr loop_facts facts{D};
 
-  /// A list of loop_facts, of one phase or of all, as a sequence: `all<&loop_facts::starts, P>{}`.
+  /// A list of loop_facts, of one phase or of all phases, as a sequence. For example, `all<&loop_facts::starts, P>{}`.
   template <auto List, int P>
   static constexpr chosen const& list() {
     if constexpr (P < 0) return facts.*List;
@@ -99,7 +99,7 @@ struct kernel_loop {
       (compute<D, I>(uniform), ...);
     }
 
-    /// Inlines every call: otherwise g++ calls each register operation in a large file.
+    /// Inlines every call, because g++ would otherwise call each register operation in a large file.
     [[gnu::flatten]] void operator()(tile const& t) {
       for (std::int64_t r = 0; r < t.rows; ++r) {
         if constexpr (facts.has_totals)
@@ -120,8 +120,8 @@ struct kernel_loop {
       (splat<I>(c, t.offset[I] + r * t.row_stride[I]), ...);
     }
 
-    // Start and stride of a row's streams, copied to local variables: for all the compiler knows, a store of a register
-    // may change any memory, but not a local variable.
+    // The start and stride of a row's streams, copied to local variables. As far as the compiler knows, a store of a
+    // register may change any memory, but not a local variable.
     struct place {
       std::byte* begin;
       std::int64_t first, across;  // of streams with an index

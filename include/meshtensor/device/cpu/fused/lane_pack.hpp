@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers of several values at once, as long as a register of 32-bit numbers: `lane_pack`, so that all types traverse
-// an array in equal strides. Interpreted and instantiated kernels both compute with packs, so they give the same bits.
+// Defines `lane_pack`, which has as many lanes as a register of 32-bit numbers, so that all types traverse an array in
+// equal strides. Interpreted and instantiated kernels both compute with packs, so they give the same bits.
 #pragma once
 
 #include "meshtensor/device/cpu/fused/across_lanes.hpp"
@@ -20,7 +20,7 @@ using register_t =
 
 inline constexpr int pack_width = vec<std::int32_t>::width;
 
-/// The bytes of a row of `n` elements of any register type that is written in whole packs; a multiple of 64.
+/// The bytes of a row of `n` elements of any register type that is written in whole packs. It is a multiple of 64.
 inline std::int64_t bytes_of_scratch_row(std::int64_t n) {
   constexpr std::int64_t step = pack_width < 8 ? 8 : pack_width;
   return (n + step - 1) / step * step * 8;
@@ -67,7 +67,7 @@ inline lane_pack<register_t<E>> load_pack(E const* p) {
   for (int i = 0; i < lane_pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width);
   return r;
 }
-/// The first n elements, zeros after them.
+/// Loads the first n elements, and zeros after them.
 template <class E>
 inline lane_pack<register_t<E>> load_pack(E const* p, int n) {
   using T = register_t<E>;
@@ -112,12 +112,12 @@ inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
   } else {
     using from = typename compilers_vector<From, pack_width>::type;
     using to = typename compilers_vector<To, pack_width>::type;
-    // Not std::bit_cast: a function should not return a vector larger than a register.
+    // Not std::bit_cast, because a function should not return a vector larger than a register.
     return std::bit_cast<lane_pack<To>>(__builtin_convertvector(__builtin_bit_cast(from, v), to));
   }
 }
 
-/// Rounds a register as storing it as E and loading it again would.
+/// Rounds a register as if it were stored as E and loaded again.
 template <class E>
 inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
   if constexpr (std::is_same_v<E, bf16_t>) {
@@ -144,7 +144,7 @@ constexpr bool must_settle(function f, dtype t) {
 
 // ---- functions ----
 
-/// 1 or 0 for each lane, as the condition holds or not.
+/// 1 for each lane where the condition holds, and 0 for the others.
 template <class T>
 inline lane_pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(lane_pack<T>::parts)]) {
   if constexpr (lane_pack<T>::parts == 1 && sizeof(T) == 4) {
@@ -187,7 +187,7 @@ inline lane_pack<T> select_packs(lane_pack<std::int32_t> const& c, lane_pack<T> 
 }
 
 namespace detail {
-/// Functions of integers that registers support; the others run lane by lane.
+/// Functions of integers. If registers do not support a function, it runs lane by lane.
 template <function F, class T>
 inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
   [[maybe_unused]] vec<T> const zero(T(0)), one(T(1));
@@ -209,7 +209,7 @@ inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
 }
 }  // namespace detail
 
-/// A function of operands of one type; bools are 0 and 1.
+/// A function of operands of one type. Bools are 0 and 1.
 template <function F, class T>
 inline vec<T> apply_to_lanes(vec<T> a, vec<T> b) {
   if constexpr (std::is_floating_point_v<T>) return apply_to_floats<F>(a, b);
@@ -235,7 +235,7 @@ inline constexpr bool has_function =
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
-/// What a total of elements of type E starts with: the result if there are none.
+/// The initial value of a total of elements of type E, which is also the result if there are no elements.
 template <reduction K, class E>
 inline constexpr auto reduction_start = total_t<register_t<E>>(K == reduction::sum ? 0 : neutral<E>(K));
 
@@ -251,7 +251,7 @@ inline T combined(T a, T b) {
   return apply<T>(function_of(K), a, b);
 }
 
-/// The first n lanes; the others hold the reduction's identity.
+/// The first n lanes. The other lanes hold the reduction's identity.
 template <reduction K, class T>
 inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
   lane_pack<T> r;
@@ -272,7 +272,7 @@ inline T folded(lane_pack<T> v) {
 
 // ---- generated values ----
 
-/// The integers first, first + stride, …, converted as E is stored.
+/// The integers first, first + stride, …, rounded as if they were stored as E.
 template <class E>
 inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
   using T = register_t<E>;
@@ -284,7 +284,7 @@ inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t strid
                 vec<integer>(static_cast<integer>(first));
   return settled<E>(convert_pack<T>(r));
 }
-/// Random numbers of the elements first, first + stride, …; `draw(first, stride)` fills one register.
+/// Random numbers of the elements first, first + stride, …, where `draw(first, stride)` fills one register.
 template <class T, class F>
 inline lane_pack<T> random_pack(std::uint64_t first, std::uint64_t stride, F draw) {
   lane_pack<T> r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists that a kernel's loop needs from its descriptor, computed once, because the compiler asks for them many times.
+// Lists what a kernel's loop needs from its descriptor. It is computed once, because the compiler needs it many times.
 #pragma once
 
 #include "meshtensor/pass/fuse/descriptor.hpp"
@@ -18,18 +18,18 @@ struct chosen {
 struct loop_facts {
   bool reads[max_kernel_phases][64];    // whether the elements of a source are read in a phase
   bool has_vector[max_kernel_phases];   // whether a phase loops over the vector
-  signed char place[max_kernel_steps];  // the scratch row of a step that a later phase reads; -1: none
+  signed char place[max_kernel_steps];  // the scratch row of a step that a later phase reads, or -1
   int places;
-  // work once for a task; for a row before its elements and after them; for each register of elements
+  // Steps that run once for a task, once for a row before or after its elements, or for each register of elements.
   chosen uniform_steps, starts[max_kernel_phases], ends[max_kernel_phases], steps[max_kernel_phases];
   chosen rounded_sums[max_kernel_phases];   // sums of floats along the vector
   bool has_totals;                          // reductions over rows
   chosen random_steps;                      // random steps along the vector
-  chosen walking_steps[max_kernel_phases];  // with an index, or with totals
+  chosen walking_steps[max_kernel_phases];  // steps with an index or with totals
   chosen vector_results;
   chosen uniform_operands, row_operands, operands[max_kernel_phases];
   chosen rereads[max_kernel_phases];  // steps of earlier phases, read from scratch rows
-  chosen row_results, last_results;   // of the last phase: vector results that no vector step computes
+  chosen row_results, last_results;   // last_results: vector results that no vector step computes
 
   constexpr explicit loop_facts(descriptor const& d)
       : reads{},
@@ -70,7 +70,7 @@ struct loop_facts {
     }
     choose(d);
   }
-  /// Whether a result is a step along the vector, stored where that is computed or with the totals.
+  /// Whether a result is a step along the vector. Such a result is stored where it is computed, or with the totals.
   static constexpr bool is_vector_step(descriptor const& d, source s) {
     return s.is_step() && d.step(s.index()).level == extent_class::vector && !goes_along(d.step(s.index()).kind);
   }

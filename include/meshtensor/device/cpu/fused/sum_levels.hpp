@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The upper levels of the sums along a vector: whenever the lanes have added sum_fan_in packs, they are carried one
-// level up. So the error grows with the logarithm of the vector's length, and short vectors never come here.
+// Holds the upper levels of the sums along a vector. Whenever the lanes have added sum_fan_in packs, they are carried
+// one level up. Therefore the error grows with the logarithm of the vector's length. Short vectors need no upper level.
 #pragma once
 
 #include "meshtensor/base/sum.hpp"
@@ -10,7 +10,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-/// Whether a reduction rounds: only then the order in which terms are added makes a difference.
+/// Whether a reduction rounds. Only then does the order of its terms make a difference.
 template <reduction K, class E>
 inline constexpr bool rounds = K == reduction::sum && std::is_floating_point_v<register_t<E>>;
 
@@ -20,8 +20,8 @@ struct upper_levels {
   static constexpr int count = 4;
   lane_pack<T> level[count];
 
-  /// Takes the lanes' sums after `packs` packs in all, a multiple of sum_fan_in; the lanes then begin anew.
-  /// why: not inlined, because it is rare, and because the lanes' own sums are to stay in registers.
+  /// Takes the lanes' sums after `packs` packs in all, which is a multiple of sum_fan_in. The lanes then start anew.
+  /// why: it is not inlined because it is rare, and because the lanes' own sums should stay in registers.
   [[gnu::noinline]] void carry(lane_pack<T> const& sums, std::int64_t packs) {
     lane_pack<T> carried = sums;
     std::int64_t below = sum_fan_in;
@@ -32,7 +32,7 @@ struct upper_levels {
       level[l] = lane_pack<T>(T(0));
     }
   }
-  /// All levels, where `sums` are of the packs since the last carry; `packs` counts all.
+  /// Adds all levels to `sums`, which are the sums of the packs since the last carry. `packs` counts all packs.
   lane_pack<T> added_to(lane_pack<T> sums, std::int64_t packs) const {
     std::int64_t below = sum_fan_in;
     for (int l = 0; l < count && packs > below; ++l, below *= sum_fan_in)
@@ -42,7 +42,7 @@ struct upper_levels {
 };
 inline constexpr std::int64_t bytes_of_upper_levels = upper_levels<std::int64_t>::count * pack_width * 8;
 
-/// The packs of a vector.
+/// The number of packs of a vector.
 constexpr std::int64_t packs_of(std::int64_t elements) { return (elements + pack_width - 1) / pack_width; }
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows with rows: each sum in a register, lane by lane, then over the lanes.
+// Computes products of rows with rows. A register holds each sum, first lane by lane, and then its lanes are added.
 #pragma once
 
 #include "meshtensor/device/cpu/fused/across_lanes.hpp"
@@ -8,8 +8,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes; rows of b from `columns` on repeat the last
-/// one. Sums are computed lane by lane, then over the lanes, so that nothing is transposed.
+/// Computes c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes. Rows of b from `columns` on repeat the
+/// last row. Sums are computed lane by lane and then over the lanes, so that nothing is transposed.
 template <class T>
 [[gnu::always_inline]] inline void dot_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                                             block_view<T const> a, block_view<T const> b, block_view<T> c) {

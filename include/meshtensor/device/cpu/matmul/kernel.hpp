@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batched matrix product on one thread, prepared once and then run without our allocating memory: by oneDNN or a
-// CBLAS if they support it, else by our own loops.
+// Prepares a batched matrix product on one thread once, and then runs it without our allocating memory. It uses oneDNN
+// or a CBLAS if they support the product, and our own loops otherwise.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] of a flat problem that is not empty. If a library computes
-/// it, construct and run it under a `libraries_on_one_thread`.
+/// Computes C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] of a flat problem that is not empty. If a library
+/// computes it, construct and run it under a `libraries_on_one_thread`.
 class matmul_kernel {
  public:
   explicit matmul_kernel(matmul_problem const& flat) : p_(flat) {
@@ -32,7 +32,7 @@ class matmul_kernel {
     if (p_.k == 0 || !plan_small_batch()) way_ = matmul_loops(p_);
   }
 
-  /// The workspace that execute needs; it must start at a multiple of 64.
+  /// The bytes of workspace that execute needs. The workspace must start at a multiple of 64 bytes.
   std::size_t workspace_bytes() const {
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) return loops->workspace_bytes();
     if (auto const* batch = std::get_if<small_batch>(&way_)) return batch->workspace_bytes();
@@ -42,7 +42,7 @@ class matmul_kernel {
     return 0;
   }
 
-  /// The implementation: "onednn …", "cblas", "small batch" or "loops".
+  /// The name of the implementation: "onednn …", "cblas", "small batch" or "loops".
   std::string implementation() const {
 #if MESHTENSOR_WITH_ONEDNN
     if (auto const* library = std::get_if<by_onednn>(&way_)) return "onednn " + library->primitive.name();
@@ -75,7 +75,7 @@ class matmul_kernel {
   };
   struct by_cblas {};
 
-  /// The matrices of the batch dims from `outer` on as one array; a dim along which they repeat has extent 1.
+  /// The matrices of the batch dims from `outer` on as one array. A dim along which they repeat has extent 1.
   dnnl::memory::desc description(matmul_operand const& x, std::int64_t rows, std::int64_t columns, int outer) const {
     dnnl::memory::dims extents, strides;
     for (int i = outer; i < p_.batch_dims; ++i) {
@@ -87,7 +87,7 @@ class matmul_kernel {
     return {extents, onednn::type_of(x.type), strides};
   }
 
-  /// Gives the library as many batch dims as it is fast at.
+  /// Gives the library as many batch dims as it computes without its reference implementation.
   bool plan_onednn() {
     auto const undefined = dnnl::memory::data_type::undef;
     for (matmul_operand const* x : {&p_.a, &p_.b, &p_.c})
@@ -126,16 +126,18 @@ class matmul_kernel {
       way.primitive.execute({at(a, p_.a, call), at(b, p_.b, call), at(c, p_.c, call)}, workspace);
   }
 
-  /// Whether BLAS can express a matrix: one direction contiguous, the other a leading dimension that fits an int.
+  /// Whether BLAS can express a matrix. One direction must be contiguous, and the other must be a leading dimension
+  /// that fits an int.
   static bool fits_cblas(matmul_operand const& x, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     bool const by_rows = x.column == 1 && x.row >= columns, by_columns = x.row == 1 && x.column >= rows;
     return (by_rows || by_columns) && std::max({rows, columns, x.row, x.column}) <= most;
   }
 
-  /// For f64, and for f32 in matrices so large that packing is cheap: there oneDNN's own gemm, which older CPUs get
-  /// instead of its batched kernels, falls to half its rate for some shapes. It computes small ones without packing.
-  /// With AVX-512 it is twice as fast as an OpenBLAS without kernels for it: 0.3.21 has none on processors of AMD.
+  /// Uses a CBLAS for f64, and for f32 in matrices so large that packing is cheap. On older CPUs, oneDNN has its own
+  /// gemm in place of its batched kernels, and this gemm falls to half its rate for some shapes. However, it computes
+  /// small products without packing. With AVX-512 it is twice as fast as an OpenBLAS without AVX-512 kernels. For
+  /// example, OpenBLAS 0.3.21 has no such kernels on AMD processors.
   bool plan_cblas() {
     constexpr std::int64_t large = 256;
     bool const f64 = p_.c.type == dtype::f64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product with a long sum: as products over blocks of the summed dim, whose results are added as a tree, because a
-// library may add all terms one after the other.
+// Computes a product with a long sum as products over blocks of the summed dim. Their results are added as a tree,
+// because a library may add all terms one after the other.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// A flat product that is not empty; one kernel if its sums have most_products terms or fewer.
+/// A flat product that is not empty. It is one kernel if its sums are of integers, or have at most most_products terms.
 class long_product {
  public:
   explicit long_product(matmul_problem const& flat) : p_(flat), result_(flat.batch_count() * flat.m * flat.n) {
@@ -28,7 +28,7 @@ class long_product {
     own_bytes_ = (static_cast<std::size_t>(elements) * (is_wide() ? 8 : 4) + 63) / 64 * 64;
   }
 
-  /// The workspace that execute needs; it must start at a multiple of 64.
+  /// The bytes of workspace that execute needs. The workspace must start at a multiple of 64 bytes.
   std::size_t workspace_bytes() const {
     std::size_t most = 0;
     for (matmul_kernel const& k : kernels_) most = std::max(most, k.workspace_bytes());
@@ -44,8 +44,8 @@ class long_product {
   }
 
  private:
-  static constexpr std::int64_t few = 256, most_of_few = 256;  // of so few results a block costs nothing
-  static constexpr std::int64_t room = 1 << 16;                // numbers that several blocks make at the same time
+  static constexpr std::int64_t few = 256, most_of_few = 256;  // with so few results, a block costs nothing
+  static constexpr std::int64_t room = 1 << 16;  // results of the blocks that are computed at the same time
 
   struct step {
     std::size_t kernel;
@@ -53,7 +53,7 @@ class long_product {
   };
 
   bool is_wide() const { return p_.a.type == dtype::f64 || p_.b.type == dtype::f64 || p_.c.type == dtype::f64; }
-  /// `blocks` products over `depth` terms each, from term `from` on; the blocks are a batch dim.
+  /// Adds `blocks` products over `depth` terms each, from term `from` on. The blocks are a batch dim.
   void add_step(std::int64_t from, std::int64_t depth, std::int64_t blocks) {
     if (!steps_.empty() && steps_.back().blocks == blocks && last_depth_ == depth)
       return steps_.push_back({steps_.back().kernel, from, blocks});

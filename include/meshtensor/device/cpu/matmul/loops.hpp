@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix product by our own loops: every element is a sum over k in ascending order, in runs of 256 terms, so neither
-// blocks nor strides change a bit. For types that no library supports, and for builds without one.
+// Computes matrix products by our own loops, for types that no library supports and for builds without a library. Every
+// element is a sum over k in ascending order, in runs of 256 terms, so neither blocks nor strides change a bit.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Block sizes: a tile of sums is in registers, the packed blocks of A and B in the L2 cache.
+/// The block sizes. A tile of sums is in registers, and the packed blocks of A and B are in the L2 cache.
 template <class Sum>
 struct matmul_blocks {
   static constexpr int width = vec<Sum>::width;
@@ -24,8 +24,8 @@ struct matmul_blocks {
   static constexpr std::int64_t rows = 96, columns = 16 * tile_columns, depth = 256;
 };
 
-/// sums[i][j] += Σ_p a[p][i]·b[p][j] for one tile, one rounding (or two) per step, p ascending. The terms are added
-/// before they meet `sums`: 16 such runs have a smaller error than 4096 terms in a row.
+/// Adds Σ_p a[p][i]·b[p][j] to sums[i][j] for one tile, with ascending p and one rounding (or two) per step. The terms
+/// are added before they meet `sums`, because 16 such runs have a smaller error than 4096 terms in a row.
 template <class Sum>
 inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, std::int64_t stride) {
   using blocks = matmul_blocks<Sum>;
@@ -47,8 +47,8 @@ inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, 
   });
 }
 
-/// Calls f.operator()<E>() for an element type, if such elements are summed as `Sum`: floats as floats that are no
-/// narrower, integers as integers.
+/// Calls f.operator()<E>() for an element type if such elements are summed as `Sum`. Floats are summed as floats that
+/// are no narrower, and integers are summed as integers.
 template <class Sum, class F>
 void with_summed(dtype t, F const& f) {
   with_element(t, [&]<class E>() {
@@ -58,8 +58,8 @@ void with_summed(dtype t, F const& f) {
   });
 }
 
-/// Packs `count` vectors of `depth` elements in groups of `side`, the last group padded with zeros: to[group][p][i] =
-/// from[(group·side + i)·across + p·along].
+/// Packs `count` vectors of `depth` elements in groups of `side`, with the last group padded with zeros, so that
+/// to[group][p][i] = from[(group·side + i)·across + p·along].
 template <class Sum, class E>
 inline void pack(E const* from, std::int64_t count, std::int64_t depth, std::int64_t across, std::int64_t along,
                  std::int64_t side, Sum* to) {
@@ -126,7 +126,7 @@ class matmul_loops {
           block<Sum>(a, b, c, workspace, item, row, column);
   }
 
-  /// Computes one block of C: sums over all of k in the workspace, then writes them out.
+  /// Computes one block of C: it computes the sums over all of k in the workspace, and then writes them to C.
   template <class Sum>
   void block(void const* a, void const* b, void* c, Sum* sums, std::int64_t item, std::int64_t row,
              std::int64_t column) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes a batched matrix product C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] with any strides, flattens
-// it as far as possible, and splits it for threads.
+// Describes a batched matrix product C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] with any strides. It also
+// flattens such a product as far as possible, and splits it for threads.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,11 @@ inline namespace MESHTENSOR_ARCH {
 
 inline constexpr int max_batch_dims = 6;
 
-/// The memory layout of one matrix, or a batch of them; strides count elements. A batch stride of 0 repeats the matrix.
+/// The memory layout of one matrix or of a batch of matrices. Strides count elements, and a batch stride of 0 repeats
+/// the matrix.
 struct matmul_operand {
   dtype type = dtype::f32;
-  std::int64_t row = 0, column = 0;  // from one row to the next, from one column to the next
+  std::int64_t row = 0, column = 0;  // strides from row to row and from column to column
   std::int64_t batch[max_batch_dims] = {};
 
   void transpose() { std::swap(row, column); }
@@ -32,7 +33,7 @@ struct matmul_problem {
   std::int64_t batch[max_batch_dims] = {};
   matmul_operand a, b, c;
   bool accumulate = false;  // C += A·B
-  bool swapped = false;     // set by flattened(): a is the caller's B
+  bool swapped = false;     // set by flattened() if a is the caller's B
 
   std::int64_t batch_count() const {
     std::int64_t count = 1;
@@ -41,7 +42,8 @@ struct matmul_problem {
   }
   bool empty() const { return m == 0 || n == 0 || batch_count() == 0; }
 
-  /// The offset of matrix number `index` of an operand, over the first `dims` batch dims, the last one running fastest.
+  /// The offset of matrix number `index` of an operand. `index` counts over the first `dims` batch dims, and the last
+  /// of them varies fastest.
   std::int64_t offset(matmul_operand const& x, std::int64_t index, int dims) const {
     std::int64_t result = 0;
     for (int i = dims - 1; i >= 0; --i) result += index % batch[i] * x.batch[i], index /= batch[i];
@@ -58,14 +60,15 @@ inline void drop_batch_dim(matmul_problem& p, int at) {
   }
 }
 
-/// Whether the rows of x and batch dim i have one common stride.
+/// Whether a batch dim continues a dim of this step and extent, so that both have one common stride.
 inline bool continues(std::int64_t step, std::int64_t extent, std::int64_t batch_stride) {
   return batch_stride == step * extent;
 }
 }  // namespace detail
 
-/// The same product with contiguous columns of C, if C has a contiguous direction; with adjacent batch dims merged
-/// where all operands allow it; and with a batch dim that one operand repeats along as rows or columns of the other.
+/// Returns the same product in a simpler form. If C has a contiguous direction, its column stride becomes 1. Adjacent
+/// batch dims are merged if all operands allow it. A batch dim along which one operand repeats becomes rows or columns
+/// of the other operand.
 inline matmul_problem flattened(matmul_problem p) {
   if (p.empty()) return p;
   if (p.c.column != 1 && p.c.row == 1) {  // Cᵀ = Bᵀ·Aᵀ
@@ -98,17 +101,17 @@ inline matmul_problem flattened(matmul_problem p) {
   return p;
 }
 
-/// One thread's part of a product: some matrices of a batch dim, some rows or some columns; and its offsets in
-/// elements.
+/// One thread's part of a product: some matrices of a batch dim, some rows or some columns. The offsets of the operands
+/// count elements.
 struct matmul_part {
   matmul_problem problem;
   std::int64_t a = 0, b = 0, c = 0;
 };
 
-/// Splits a flat product into at most `threads` parts, fewer if a part would be too small to be worth a thread. Sums
-/// over k are never split.
+/// Splits a flat product into at most `threads` parts. There are fewer parts if they would otherwise be too small to be
+/// worth a thread. Sums over k are never split.
 inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
-  constexpr double worth_a_thread = 1 << 19;  // multiplications: about ten microseconds
+  constexpr double worth_a_thread = 1 << 19;  // multiplications, which take about ten microseconds
   constexpr double fetched = 16;              // multiplications in the time of one load from memory
   auto const number = [](std::int64_t x) { return static_cast<double>(x); };
   std::int64_t const depth = std::max<std::int64_t>(1, p.k);
@@ -117,8 +120,8 @@ inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
   double const work = number(p.batch_count()) * (made + fetched * read);
   auto const wanted = static_cast<std::int64_t>(std::min<double>(threads, work / worth_a_thread));
   if (wanted <= 1) return {{p}};
-  // Splits the longest batch dim, if all threads get equal work; else the longer side of the matrices, in whole
-  // registers.
+  // Splits the longest batch dim if all threads get about equal work. Otherwise, it splits the longer side of the
+  // matrices, in whole registers.
   int longest = -1;
   for (int i = 0; i < p.batch_dims; ++i)
     if (longest < 0 || p.batch[i] > p.batch[longest]) longest = i;

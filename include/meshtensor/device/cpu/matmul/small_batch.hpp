@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes many products of a few rows each, as in attention during autoregressive decoding: calling a library takes
-// longer than computing one.
+// Computes many products of a few rows each, as in attention during autoregressive decoding, because a call of a
+// library takes longer than one such product.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32, where B has contiguous rows, which are read in place, or
-/// contiguous columns and A contiguous rows.
+/// Computes C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32. Either B has contiguous rows, which are read in
+/// place, or B has contiguous columns and A has contiguous rows.
 class small_batch {
  public:
   static bool takes(matmul_problem const& p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies blocks that are in a cache, by register tiles, without packing. For kernels that compute many of them.
+// Multiplies blocks that are in a cache, by register tiles and without packing, for kernels that compute many of them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// A matrix in memory: element (i, j) at data[i · row + j · column].
+/// A matrix in memory. Element (i, j) is at data[i · row + j · column].
 template <class T>
 struct block_view {
   T* data;
@@ -19,7 +19,8 @@ struct block_view {
 
 namespace detail {
 
-/// A tile of sums in Rows × Vectors registers, added to c in the end. Rows of b and c are contiguous.
+/// Computes a tile of sums in Rows × Vectors registers, which are added to c or replace it at the end. Rows of b and c
+/// are contiguous.
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] inline void product_tile(std::int64_t depth, block_view<T const> a, block_view<T const> b,
                                                 block_view<T> c, bool add) {
@@ -56,7 +57,8 @@ inline void product_rows(std::int64_t columns, std::int64_t depth, block_view<T 
 
 }  // namespace detail
 
-/// C (+)= A·B. `columns` is a multiple of the register's width; rows of B and C are contiguous, A has any strides.
+/// Computes C (+)= A·B. `columns` is a multiple of the register's width. Rows of B and C are contiguous, and A has any
+/// strides.
 template <class T>
 inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t depth, block_view<T const> a,
                           block_view<T const> b, block_view<T> c, bool add) {

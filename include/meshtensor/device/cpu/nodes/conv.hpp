@@ -15,7 +15,8 @@ template <class Any = lazy>
 class conv_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return false; }
-  /// Null for integers, and where a dim is summed in one tensor alone or dims of one kind do not lie as one in memory.
+  /// Returns null for integers, and if the padding does not follow from the extents. It also returns null if only one
+  /// tensor has some dim, or if the dims of one kind cannot be merged into one dim in memory.
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) {
     auto const problem = problem_of(s);
     return problem ? std::make_unique<conv_kernel>(convolution_plan(*problem, s.threads)) : nullptr;
@@ -30,7 +31,7 @@ class conv_kernel final : public node_kernel {
  private:
   template <class>
   friend class conv_epilogue;
-  /// Dims of one kind, as one: its extent, and the distance of its elements in each tensor, by role.
+  /// Several dims of one kind as one dim: its extent, and its stride in each tensor by role.
   struct merged {
     std::int64_t extent = 1, stride[3] = {};
   };
@@ -77,7 +78,8 @@ class conv_kernel final : public node_kernel {
     }
     for (int k = 0; k < p.count; ++k) {
       auto const& w = p.windows[k];
-      // Both parts begin somewhere: input index i is i + origin, and so the padding differs from that of the whole.
+      // Both tensors may be parts of whole ones, whose indices are i + origin. Therefore the padding differs from that
+      // of the whole.
       std::int64_t const low = w.window.low + w.origin[role::inputs] - w.window.stride * w.origin[role::outputs];
       c.dim[k] = {w.extent[role::inputs], w.extent[role::outputs], w.extent[role::kernels],
                   w.window.stride,        w.window.dilation,       low};
@@ -85,10 +87,10 @@ class conv_kernel final : public node_kernel {
     return c;
   }
 
-  /// Adds a dim to those of its kind, if they then are one dim in each tensor that has them.
+  /// Adds a dim to those of its kind if they then form one dim in each tensor that has them.
   static bool merge(merged& kind, conv_rule::problem const& p, int dim, unsigned tensors) {
     merged all = kind;
-    bool inner = true, outer = true;  // the new dim lies within those before, or around them
+    bool inner = true, outer = true;  // the new dim is inside of the previous ones, or outside
     for (int r = 0; r < 3; ++r) {
       if ((tensors >> r & 1u) == 0) continue;
       view const& v = *p.tensors[r];
@@ -105,7 +107,7 @@ class conv_kernel final : public node_kernel {
     return true;
   }
 
-  /// A row of the table of numbers that depends on extents alone.
+  /// Evaluates a row of the table of numbers, if it depends on extents alone.
   static std::optional<number_value> number_of(node_setup const& s, number_id row) {
     number_row const& n = s.m.numbers[row];
     if (n.kind == number_row::literal) return n.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cumulative_sum: computes rows in parallel; along an outer dim, runs of adjacent elements together.
+// cumulative_sum: computes rows in parallel. Along an outer dim, it computes runs of adjacent elements together.
 #pragma once
 
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
@@ -15,7 +15,7 @@ class cumulative_sum_kernel final : public node_kernel {
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) {
     return std::make_unique<cumulative_sum_kernel>(s);
   }
-  /// Operand and result are dense, with the same dims.
+  /// Operand and result are dense and have the same dims.
   explicit cumulative_sum_kernel(node_setup const& s)
       : which_(cumulative_sum_attributes::of(s.n).which), rows_(s.result, cumulative_sum_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {

@@ -10,7 +10,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Of a processor whose part of a summed dim is empty.
+/// Writes zeros for a rank whose part of a summed dim is empty.
 class sums_of_nothing final : public node_kernel {
  public:
   void run(evaluation const& e, std::byte*, thread_team&) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// grouped_einsum: packs the rows of each group next to each other and multiplies them in blocks of a few sizes, for
-// which products are prepared.
+// grouped_einsum: packs the rows of each group next to each other, and multiplies them in blocks of a few sizes,
+// because products are prepared for these sizes alone.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// The dims of a block that are among those of the index, in the order of the index: where a row begins.
+/// Finds where a row begins in a tensor, by those of its dims that the index has, in the order of the index.
 struct row_starts {
   int count = 0;
   std::int64_t extent[max_dims_of_one], stride[max_dims_of_one];
@@ -54,7 +54,7 @@ inline view dense(view r, dtype type) {
   r.densify();
   return r;
 }
-/// `count` rows, one behind the other, along a dim.
+/// `count` rows along a dim, one after the other.
 inline view stacked(view const& row, int dim, std::int64_t count) {
   require(row.count < max_dims_of_one, "T07: a tensor has at most 8 dims");
   view r = row;
@@ -194,7 +194,7 @@ class grouped_einsum_kernel final : public node_kernel {
     return padded(room_ * packed_[i].elements * packed_[i].bytes_of_element);
   }
 
-  /// Finds the place of each row; rows of one group keep their order.
+  /// Finds the position of each row among the packed rows. Rows of one group keep their order.
   void sort_rows(view const& index) {
     std::fill(size_.begin(), size_.end(), 0);
     with_element(index.type, [&]<class I>() {
@@ -232,7 +232,7 @@ class grouped_einsum_kernel final : public node_kernel {
     }
   }
 
-  /// Calls f(number of a size, first row) for blocks that together are the rows of a group.
+  /// Calls f(number of a size, first row) for blocks that together form the rows of a group.
   void each_block(std::int64_t group, auto const& f) const {
     auto const g = static_cast<std::size_t>(group);
     std::int64_t row = first_[g];
@@ -246,7 +246,7 @@ class grouped_einsum_kernel final : public node_kernel {
     products_[k]->template run<Any>(from[0], from[1], from[2], workspace, team);
   }
 
-  /// The sums of each group, made in the accumulator's type.
+  /// Computes the sums of each group in the accumulator's type.
   void sum_groups(view const& y, std::byte** at, std::byte* workspace, thread_team& team) {
     std::byte* const own = workspace + product_bytes_;
     clear_bytes(y.data, y.bytes());
@@ -272,7 +272,7 @@ class grouped_einsum_kernel final : public node_kernel {
     });
   }
 
-  /// The results, in the places of their rows; dims of the index that the result lacks are summed.
+  /// Writes the results to the positions of their rows. Dims of the index that the result lacks are summed.
   void unpack(view const& y, std::byte const* made, thread_team& team) const {
     std::int64_t const width = packed_[2].elements, terms = summed_rows_.number();
     with_element(y.type, [&]<class E>() {
@@ -314,12 +314,12 @@ class grouped_einsum_kernel final : public node_kernel {
     return true;
   }
 
-  int with_groups_ = 0;  // the operand that has the groups; 2: the result
+  int with_groups_ = 0;  // the operand that has the groups, or 2 if the result has them
   bool is_complete_ = false;
   std::int64_t groups_ = 0, step_ = 0, origin_ = 0, total_ = 0, rows_ = 0, room_ = 0;
   std::int64_t product_bytes_ = 0, sum_bytes_ = 0;
-  std::vector<std::int64_t> place_;         // of each row among the packed ones; -1: it has no group
-  std::vector<std::int64_t> first_, size_;  // of each group: its first packed row, and how many it has
+  std::vector<std::int64_t> place_;         // position of each row among the packed ones, or -1 if it has no group
+  std::vector<std::int64_t> first_, size_;  // of each group: its first packed row, and its number of rows
   packing packed_[3];
   detail::row_starts index_, kept_, kept_rows_, summed_rows_;
   view result_row_{}, total_row_{}, sum_{};

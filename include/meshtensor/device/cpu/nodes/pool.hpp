@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool: registers of neighbouring results, along the innermost dims or along a row; lines of results in parallel.
+// pool: computes registers of neighbouring results, along the innermost dims or along a row, and their lines in
+// parallel.
 #pragma once
 
 #include <span>
@@ -12,7 +13,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Operands and result are dense, with their dims in one order. Terms are added in the order of `evaluate`.
+/// Operands and result are dense and have their dims in one order. Terms are added in the order of `evaluate`.
 template <class = lazy>
 class pool_kernel final : public node_kernel {
  public:
@@ -41,8 +42,8 @@ class pool_kernel final : public node_kernel {
   enum class loop : std::uint8_t { sum, position, greatest, pick, unpool };
   static constexpr bool compares(loop l) { return l == loop::position || l == loop::greatest; }
 
-  /// Whether a node picks at the positions of the greatest elements of its own operand: to find those elements again
-  /// reads less memory.
+  /// Whether a node picks at the positions of the greatest elements of its own operand. If so, it finds these elements
+  /// again, because this reads less memory.
   static bool picks_greatest(module const& m, node const& n) {
     if (pool_rule::step_of(n) != pool_step::pick) return false;
     node const& from = m.nodes[m.values[m.operand(n, 1)].node];
@@ -51,7 +52,7 @@ class pool_kernel final : public node_kernel {
            from.attribute[1] == n.attribute[1];
   }
 
-  /// Sums of integers wrap, so that they may be made in lanes of 32 bits.
+  /// Sums of integers wrap, so they may be computed in lanes of 32 bits.
   template <class E>
   using lane_t = std::conditional_t<sizeof(E) == 1, std::int32_t, arithmetic_t<E>>;
   template <class E>
@@ -67,7 +68,7 @@ class pool_kernel final : public node_kernel {
       team.parallel_for(all.lines() * length, grain, [&](std::int64_t begin, std::int64_t end) {
         pool_terms terms(x, y, p);
         for (std::int64_t i = begin; i < end; ++i) {
-          // The positions were found just before, from the first line to the last: the cache has the last ones.
+          // The positions were found just before, from the first line to the last. So the cache has the last lines.
           std::int64_t const line = Loop == loop::greatest ? terms.lines() - 1 - i / length : i / length;
           if (i == begin || i % length == 0) terms.begin_line(line);
           std::int64_t shift = 0;
@@ -90,7 +91,7 @@ class pool_kernel final : public node_kernel {
     }
   }
 
-  /// The results at one place of a line, side by side in both tensors.
+  /// Computes the results at one place of a line, which are adjacent in both tensors.
   template <class E, loop Loop>
   static void at_place(evaluation const& e, std::span<pool_term const> terms, std::int64_t shift, std::int64_t to,
                        std::int64_t count) {
@@ -103,7 +104,8 @@ class pool_kernel final : public node_kernel {
 
   static constexpr std::int64_t block = 4096;  // results of a long row that one thread computes
 
-  /// Results phase + i · every of a row at `to`, along which a window moves, for i in the block that starts at `begin`.
+  /// Computes results phase + i · every of a row at `to`, along which a window moves, for i in the block from `begin`
+  /// on.
   template <class E, loop Loop>
   static void along_row(evaluation const& e, pool_terms& all, std::int64_t phase, std::int64_t to, std::int64_t begin,
                         std::vector<pool_term>& some) {
@@ -132,7 +134,8 @@ class pool_kernel final : public node_kernel {
     for (i = last; i < end; ++i) one(i);
   }
 
-  /// N registers of results, or the first n lanes of one: of the terms that start at `shift`, stored from `to` on.
+  /// Computes N registers of results, or the first n lanes of one register, from the terms that start at `shift`. The
+  /// results are stored from `to` on.
   template <class E, loop Loop, int N>
   [[gnu::always_inline]] static void registers(evaluation const& e, std::span<pool_term const> terms,
                                                std::int64_t shift, std::int64_t to, std::int64_t step = 1,
@@ -167,7 +170,7 @@ class pool_kernel final : public node_kernel {
       if constexpr (Loop == loop::pick)
         each([&](auto k)
                  __attribute__((always_inline)) { at[k] = lanes_of<index>(positions + to + k * width, every, n); });
-      // Sums of many terms are made in runs, and of as many runs in runs of those.
+      // Sums of many terms are computed in runs of sum_fan_in terms, and the sums of many runs in runs again.
       vec<lane> upper[N], top[N];
       each([&](auto k) __attribute__((always_inline)) { upper[k] = top[k] = vec<lane>(0); });
       std::int64_t runs = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists for each result of a pool, or of its gradient, the elements of operand 0 that it is computed from, in the
-// order of `evaluate`.
+// Lists the elements of operand 0 from which each result of a pool, or of its gradient, is computed, in the order of
+// `evaluate`.
 #pragma once
 
 #include <numeric>
@@ -11,14 +11,14 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// An element of the windows, where operand 0 has it for the first of neighbouring results, and which of the results
-/// have it. Of results along channels all have it.
+/// An element of the windows. `from` is its offset in operand 0 for the first of several neighbouring results, and
+/// results [first, end) have the element. If the results are neighbours along channels, all of them have it.
 struct pool_term {
   std::int64_t from, first, end;
   std::int32_t position;
 };
 
-/// Of one thread: the lines of results, each along the last dim over which a window moves.
+/// The lines of results of one thread. Each line runs along the last dim over which a window moves.
 class pool_terms {
  public:
   pool_terms(view const& x, view const& y, pool_rule::problem const& p) : x_(x), y_(y), p_(p) {
@@ -36,10 +36,10 @@ class pool_terms {
   std::int64_t lines() const { return lines_; }
   std::int64_t length() const { return y_.extent[last_]; }  // of a line
   std::int64_t inner() const { return inner_; }             // elements at each place of a line
-  /// Results of a line that are so far apart have the same window elements; without the ends, where some are missing.
+  /// The distance between results of a line that have the same window elements. At the ends, some elements are missing.
   std::int64_t every() const { return every_; }
   std::int64_t count(std::int64_t phase) const { return (length() - phase + every_ - 1) / every_; }
-  /// How far apart in operand 0 is what such results have of one element.
+  /// The distance in operand 0 between the elements that two such results have for one window element.
   std::int64_t step() const { return p_.windows[along_].back ? 1 : p_.windows[along_].window.stride; }
 
   void begin_line(std::int64_t line) {
@@ -52,7 +52,7 @@ class pool_terms {
     for (kept& one : kept_) one.known = false;
   }
 
-  /// The terms of all results at place i of the line; `shift` is to be added to each `from`.
+  /// The terms of all results at place i of the line. The caller adds `shift` to each `from`.
   std::vector<pool_term> const& at_place(std::int64_t i, std::int64_t& shift) {
     reach const r = reach_of(p_.windows[along_], i);
     kept& one = kept_[i % period_];
@@ -65,7 +65,7 @@ class pool_terms {
     return one.terms;
   }
 
-  /// The terms of results phase, phase + every(), … of the line, `count` in all.
+  /// The terms of results phase, phase + every(), … of the line. There are `count` such results.
   std::vector<pool_term> const& at_phase(std::int64_t phase, std::int64_t count) {
     pool_rule::window_in_memory const& w = p_.windows[along_];
     std::vector<choice>& all = choices_[along_];
@@ -88,7 +88,8 @@ class pool_terms {
  private:
   static constexpr std::int64_t max_kept = 4;
 
-  /// The elements first, first + every, … of a window that relate a result with elements of operand 0, and where.
+  /// The elements first, first + every, … of a window that relate a result to elements of operand 0. Their positions
+  /// there start at `from` and are `step` apart.
   struct reach {
     std::int64_t first, count, every, from, step;
   };
@@ -111,7 +112,7 @@ class pool_terms {
       if (r.first == r.every) return r;
       r.from = (reached - n.dilation * r.first) / n.stride - w.from_origin, r.step = -(n.dilation * r.every / n.stride);
     }
-    std::int64_t const size = std::abs(r.step), left = w.from - 1 - r.from;  // behind the first element
+    std::int64_t const size = std::abs(r.step), left = w.from - 1 - r.from;  // elements behind the first one
     std::int64_t const before = r.step > 0 ? -r.from : -left, behind = r.step > 0 ? left : r.from;
     std::int64_t const skipped = before > 0 ? (before + size - 1) / size : 0;
     std::int64_t const end = behind < 0 ? 0 : std::min(behind / size + 1, (n.size - r.first + r.every - 1) / r.every);
@@ -124,7 +125,7 @@ class pool_terms {
     for (std::int64_t j = 0; j < r.count; ++j)
       all.push_back({r.first + j * r.every, (r.from + j * r.step) * x_.stride[p_.windows[k].at], 0, 1});
   }
-  /// All choices of one element of each window, the last window minor.
+  /// Lists all choices of one element of each window. The last window varies fastest.
   void list(std::vector<pool_term>& terms) const {
     terms.assign(1, {base_, 0, 1, 0});
     for (int k = 0; k < p_.count; ++k) {

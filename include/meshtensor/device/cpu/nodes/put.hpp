@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// put: copies a tensor, unless the result has its buffer already, and overwrites a slice or rows of it.
+// put: copies a tensor, unless the result has its buffer already, and then overwrites a slice or rows of it.
 #pragma once
 
 #include "meshtensor/device/cpu/lookup.hpp"
@@ -9,7 +9,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Puts one slice, at a number.
+/// Puts one slice at a position that is a number.
 class put_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return true; }
@@ -20,7 +20,7 @@ class put_kernel final : public node_kernel {
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     view const& y = e.results[0];
     if (y.data != e.operands[0].data) all_.run(e.operands[0].data, y.data, &team);
-    std::int64_t const first = put_rule::start_of(e);  // -1: the slice is in another shard
+    std::int64_t const first = put_rule::start_of(e);  // -1 if the slice is in another shard
     if (first < 0) return;
     part_.run(e.operands[1].data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);
   }
@@ -33,7 +33,7 @@ class put_kernel final : public node_kernel {
   strided_copy all_, part_;
 };
 
-/// Puts rows, at the positions in an index tensor.
+/// Puts rows at the positions in an index tensor.
 class put_rows_kernel final : public node_kernel {
  public:
   explicit put_rows_kernel(node_setup const& s)

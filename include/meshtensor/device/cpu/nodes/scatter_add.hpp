@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scatter_add by the row loops of device/cpu/lookup.hpp: adds rows into zeros, in their order whatever the number of
-// threads.
+// scatter_add: adds rows into zeros by the row loops of device/cpu/lookup.hpp. Any number of threads adds the rows in
+// their order.
 #pragma once
 
 #include "meshtensor/device/cpu/lookup.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shift: copies the runs of elements that stay together, and fills what is left.
+// shift: copies the runs of elements that stay together, and fills the other elements.
 #pragma once
 
 #include "meshtensor/device/cpu/copy.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slice: copies from an offset, in steps; both may change with every step of the program.
+// slice: copies from an offset and with a stride. Both may change in every step of the program.
 #pragma once
 
 #include "meshtensor/device/cpu/copy.hpp"

@@ -48,8 +48,8 @@ constexpr decltype(auto) with_kernel(primitive p, F&& f) {
   }
 }
 
-/// The kernel of a node; null: the rule's `evaluate` runs the node. `Among` lists the primitives that occur, so that
-/// the compiler instantiates no kernels for others.
+/// Returns the kernel of a node, or null if the rule's `evaluate` runs the node. `Among` lists the primitives that
+/// occur, so that the compiler instantiates no kernels for others.
 template <primitives Among = primitives::all()>
 std::unique_ptr<node_kernel> prepare_node(node_setup const& s) {
   return with_kernel(s.n.kind, [&]<class K>() -> std::unique_ptr<node_kernel> {
