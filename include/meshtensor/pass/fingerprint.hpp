@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes a graph, to tell programs of the same name apart.
+// Hashes a graph, so that programs with the same name can be told apart.
 #pragma once
 
 #include <bit>
@@ -11,9 +11,8 @@
 
 namespace meshtensor {
 
-/// Differs, almost surely, if the structures of two graphs differ: nodes, dims, names, numbers,
-/// requested placements, operations of the user's own. Source lines do not
-/// count.
+/// A number that almost surely differs if the structures of two graphs differ. The structure consists of nodes, dims,
+/// names, numbers, requested placements and the user's own operations. Source lines do not count.
 constexpr std::uint64_t fingerprint(module const& m) {
   hash_combine mix;
   for (int i = 0; i < m.name_count; ++i) mix(m.names[i].w0, m.names[i].w1, m.names[i].w2, m.names[i].w3);
