@@ -237,7 +237,7 @@ struct differentiator : rebuild {
 
   // A forward node copied to the place of the backward nodes: the operands and results of the copy.
   struct forward_copy {
-    id_list<> targets, inside;  // operands that need cotangents, and the copy's arguments for them
+    id_list<> targets, inside;  // operands that need cotangents, and their values in the copy
     id_list<> results;          // results of the node that have cotangents, whose copies are `made`
     id_list<> made;
     int begin;  // the first node of the copy
