@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds symbolic extents and mesh axes to numbers, from which each rank's part of every tensor follows.
-// before: structure only.  after: extents, axis sizes and grains, or one error sentence.
+// before: structure only.  after: extents, axis sizes and grains, or an error sentence.
 // why: every pass before this one runs in the compiler, even if extents are known only at start-up.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces every gradient node by the nodes that compute it, and every watch by an output.
-// before: traced and verified.  after: no gradient node and no watch is left, and composites without a custom gradient
-// are inlined.
+// before: traced and verified.  after: no gradient node and no watch is left. Composites without a custom gradient are
+// inlined.
 // why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
 #pragma once
 

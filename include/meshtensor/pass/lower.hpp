@@ -66,7 +66,7 @@ template <int Row, class Programs, class Entry, class Mesh, class Layout, class 
 struct narrowed<Row, request_of<Programs, Entry, Mesh, Layout, Device, Fingerprint>>
     : request_for<passes<>[Row].depends_on, Programs, Entry, Mesh, Layout, Device, Fingerprint> {};
 
-/// The module after pass `Row`. All requests with the same values of the inputs that the pass depends on share it.
+/// The module after pass `Row`. Requests share it if they agree in the inputs that the pass depends on.
 template <int Row, class Request>
 constexpr module const& module_after();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the numbers that depend on the mesh: the sizes of its axes, the grains that parts must be multiples of, and the
-// extents of dims that stand for a part of another dim. An example is a rank's part with its halo.
+// Binds the numbers that depend on the mesh: the sizes of its axes, the grains of parts, and the extents of dims that
+// stand for a part of another dim. An example of such a dim is a rank's part with its halo.
 #pragma once
 
 #include <numeric>

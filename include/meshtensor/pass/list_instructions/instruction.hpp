@@ -46,9 +46,9 @@ constexpr bool begins(instruction_kind kind) {
 
 struct instruction {
   instruction_kind kind;
-  node_id node;  // the node that it belongs to. A loop's copies and sums belong to the loop
-  id from, to;   // values. However, one of bind_variable and copy_to_store is a variable, `to` of launch is a number
-                 // of its own, and `from` of wait is the node of the awaited collective
+  node_id node;        // the node that it belongs to. A loop's copies and sums belong to the loop
+  id from, to;         // values. In bind_variable and copy_to_store, one of them is a variable. In launch, `to` is a
+                       // number of its own. In wait, `from` is the node of the awaited collective
   std::int64_t bytes;  // of data that is copied, zeroed, added or bound as a slice, on the first rank. No rank has more
   std::int64_t trips;  // of a loop, and of begin_first and begin_next in it
   bool reversed;       // a loop from the last index to the first
