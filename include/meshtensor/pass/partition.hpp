@@ -115,8 +115,8 @@ struct partitioner {
 
 /// The program of one rank of a mesh under a layout.
 ///
-/// errors  S04 the mesh lacks an axis; S05 one axis shards two dims that meet; S21 exchanged rows would be seen outside of
-///         the step
+/// errors  S04 the mesh lacks an axis; S05 one axis shards two dims that meet; S21 exchanged rows would be seen outside
+///         of the step
 ///
 /// source  Mesh-TensorFlow, arXiv:1811.02084, section 3, with partial sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {

@@ -150,7 +150,7 @@ struct early_check {
 };
 constexpr early_check check_early(module const& m) {
   binding b{};
-  for (int d = 0; d < m.dim_count; ++d) {  // 0: not known yet
+  for (int d = 0; d < m.dim_count; ++d) {  // an extent stays 0 if it is not known yet
     dim_row const& row = m.dims[d];
     std::int64_t const first = row.first == no_id ? 0 : b.extent[row.first];
     std::int64_t const second = row.second == no_id ? 0 : b.extent[row.second];
