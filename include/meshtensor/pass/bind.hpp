@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds symbolic extents and mesh axes to numbers, from which each rank's part of every tensor follows.
-// before: structure only.  after: extents, axis sizes and grains, or one sentence that says what does not fit.
-// why: every pass before it runs in the compiler, even if extents are known only at start-up.
+// before: structure only.  after: extents, axis sizes and grains, or an error sentence.
+// why: every pass before this one runs in the compiler, even if extents are known only at start-up.
 #pragma once
 
 #include "meshtensor/pass/bind/check_extents.hpp"
@@ -16,8 +16,8 @@ namespace meshtensor {
 /// Binds a module to a mesh and to the extents given at start-up.
 ///
 /// errors  S03 dims that stand for the same elements have different extents, a window has other places, or a slice or a
-///         pad reaches beyond its dim; S10, S11 a dim's extent, the bytes of all tensors, or positions that their dtype
-///         does not hold; T02 likewise a number; S12 an axis without a size
+///         pad reaches beyond its dim; S10 an extent is not possible, or the bytes of all tensors, or positions, do not
+///         fit; S11 a dim has no extent; T02 a number does not fit its dtype; S12 an axis has no size
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};
   detail::bind_dims(m, given, b);

@@ -8,11 +8,11 @@
 
 namespace meshtensor {
 
-/// A copy of a region's nodes. Call `need` first, then `give` each argument, then `copy`. The region reads nothing from
-/// outside but its arguments, as the regions of a composite with a gradient do.
+/// A copy of a region's nodes. Call `need` for each wanted result, then `find_needed`, then `give` for each argument,
+/// and then `copy`. The region reads only its arguments from outside, as the regions of a composite with a gradient do.
 class region_copy {
  public:
-  /// For region `k` of a node; `left_out` are values of the region that are zero and not copied.
+  /// Copies region `k` of a node. `left_out` are values of the region that are zero and therefore not copied.
   constexpr region_copy(builder& target, node_id owner, int k, detail::zero_values const* left_out = nullptr)
       : b_(target),
         m_(target.m),
@@ -27,9 +27,9 @@ class region_copy {
       begin_ = m_.values[m_.link(arguments, 0)].node;
   }
 
-  /// Requests the result at `place` and everything that it depends on.
+  /// Requests the result at `place` and all nodes that it depends on.
   constexpr void need(int place) { is_needed_[m_.values[m_.link(m_.regions[source_].results, place)].node] = true; }
-  /// Finds what the requested results depend on; afterwards `needs_argument` is valid.
+  /// Finds the nodes that the requested results depend on. Afterwards `needs_argument` is valid.
   constexpr void find_needed() {
     for (int i = end_; i-- > begin_;) {
       node const& n = m_.nodes[i];
@@ -62,7 +62,7 @@ class region_copy {
   }
   /// The copy of the result at `place`.
   constexpr value_id result(int place) const { return (*this)[m_.link(m_.regions[source_].results, place)]; }
-  /// The copy of a value; no_id: it was not copied.
+  /// The copy of a value, or no_id if it was not copied.
   constexpr value_id copy_of(value_id v) const { return copy_[v] == 0 ? value_id{no_id} : (*this)[v]; }
 
  private:
@@ -88,7 +88,7 @@ class region_copy {
     return static_cast<region_id>(opened_[old] - 1);
   }
 
-  constexpr void copy(node const n) {  // by value: the table grows
+  constexpr void copy(node const n) {  // by value, because the table grows
     id_list<> operands{};
     id_list<max_operands, region_id> owned{};
     b_.region = region_of(n.region), b_.path = n.path, b_.site = n.site;
@@ -109,7 +109,7 @@ class region_copy {
     }
     again.regions = b_.add_links(owned);
   }
-  // A sum with a zero is its other operand.
+  // Replaces a sum with a zero by its other operand.
   constexpr void copy_term(node const& n, int k) {
     value_id v = (*this)[m_.operand(n, k)];
     if (k == 1 && applies(n, function::subtract)) v = negate(b_, v);
@@ -128,7 +128,7 @@ class region_copy {
   region_id source_;
   int begin_, end_;  // nodes
   bool is_needed_[max_nodes];
-  id copy_[max_values];     // of a value, plus 1; 0: none yet
+  id copy_[max_values];     // of a value, plus 1, or 0 if there is none yet
   id opened_[max_regions];  // of a region, plus 1
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the cost of a step for one rank, in bytes exchanged and operations, from the graph and its numbers.
-// before: partitioned and bound.  after: counts, bytes and operations, constants where the program is static.
-// why: a layout is chosen by its communication; a test or a static_assert can state it.
+// before: partitioned and bound.  after: counts, bytes and operations. They are constants if the program is static.
+// why: a layout is chosen by its communication, so a test or a static_assert can state it.
 #pragma once
 
 #include "meshtensor/base/all_reduce.hpp"
@@ -15,27 +15,28 @@
 namespace meshtensor {
 
 /// A device's peak rates per second: floating-point operations of a large f32 matmul, and bytes read from and written
-/// to memory beyond the caches. 0: not known.
+/// to memory beyond the caches. A rate of 0 is not known.
 struct rates {
   double flops = 0, bytes = 0;
   double cache = 0;  // bytes of the largest cache
 };
 
-/// How often the nodes of each region run in one step: a loop multiplies by its trip count, one that may end early by
-/// its limit. These counts, and all costs, end at 2^63 - 1. Both branches of a cond count, of which one runs.
+/// How often the nodes of each region run in one step. A loop multiplies this number by its trip count, or by its limit
+/// if it may end early. These counts, and all costs, saturate at 2^63 - 1. Both branches of a cond count, although only
+/// one of them runs.
 struct run_counts {
   std::int64_t of[max_regions];
-  bool at_most[max_regions];  // whether it may be less often
+  bool at_most[max_regions];  // whether the region may run less often
 };
 
 constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
   run_counts r{};
   for (int g = 0; g < m.region_count; ++g) r.of[g] = m.regions[g].kind == region_kind::entry ? 1 : 0;
-  for (int i = m.node_count; i-- > 0;) {  // a region's nodes come before its owner
+  for (int i = m.node_count; i-- > 0;) {  // backwards, because a region's nodes come before its owner
     node const& n = m.nodes[i];
     bool const repeats = n.kind == primitive::repeat;
     for (int k = 0; k < n.regions.count; ++k) {
-      if (n.kind == primitive::composite && k == 1) continue;  // its gradient region, if no gradient was taken
+      if (n.kind == primitive::composite && k == 1) continue;  // unused unless a gradient was taken
       r.of[m.region_of(n, k)] = saturated_product(r.of[n.region], repeats ? numbers.extent[loop::of(n).dim] : 1);
       r.at_most[m.region_of(n, k)] = r.at_most[n.region] || (repeats && loop::of(n).ends_early);
     }
@@ -50,9 +51,9 @@ struct planned_exchange {
 };
 
 namespace detail {
-/// The elements that the rank receives that receives most: its result without the part that it brought itself. Parts
-/// have one of two lengths, the longer ones first, so the first rank is asked, the last one, and the last one with a
-/// longer part to take.
+/// The number of elements that the rank with the most traffic receives: its result without its own part. Parts have one
+/// of two lengths, and the longer parts come first. Therefore it is enough to ask three ranks: the first, the last, and
+/// the last rank with a longer part to take.
 constexpr std::int64_t most_received(module const& m, binding const& numbers, node const& n, std::int64_t p) {
   collective_attributes const how = collective_attributes::of(n);
   value const &x = m.operand_value(n, 0), &y = m.result_value(n);
@@ -70,15 +71,15 @@ constexpr std::int64_t most_received(module const& m, binding const& numbers, no
   }
   return most;
 }
-/// Where a member of a group is along a mesh axis; 0 along those that the group does not span.
+/// The coordinate of a group's member along a mesh axis. It is 0 along axes that the group does not span.
 constexpr std::int64_t place_of_member(binding const& numbers, unsigned axes, std::int64_t member, int axis) {
   if ((axes >> axis & 1u) == 0) return 0;
   for (int b = max_axes; --b > axis;)
     if ((axes >> b & 1u) != 0) member /= numbers.axis[b];
   return member % numbers.axis[axis];
 }
-/// The same for a move: of its result, what comes from elsewhere. If the numbers by which it shifts are not known yet,
-/// all.
+/// The same for a move: the elements of the result that come from other ranks. If the numbers by which it shifts are
+/// not known yet, all elements count.
 constexpr std::int64_t most_moved(module const& m, binding const& numbers, node const& n, std::int64_t p) {
   move_attributes const a = move_attributes::of(n);
   value const &x = m.operand_value(n, 0), &y = m.result_value(n);
@@ -104,8 +105,9 @@ constexpr std::int64_t most_moved(module const& m, binding const& numbers, node 
   }
   return most;
 }
-/// The same for rows that go to the holders of their groups, or back, if none of them stay: those of all other ranks,
-/// as many as there is room for; or all own ones.
+/// The same for rows that go to the holders of their groups or back, if no row stays where it is. On the way there, a
+/// rank receives the rows of all other ranks, as many as it has room for. On the way back, it receives all of its own
+/// rows.
 constexpr std::int64_t most_rows(module const& m, binding const& numbers, node const& n) {
   move_rows_attributes const a = move_rows_attributes::of(n);
   value const& x = m.operand_value(n, 0);
@@ -129,7 +131,9 @@ constexpr std::int64_t most_rows(module const& m, binding const& numbers, node c
 }
 }  // namespace detail
 
-/// source  comm/mpi_algorithm.hpp: the messages that carry each collective; the bytes that they bring are counted here
+/// The ranks and bytes of one collective. The bytes are those that its messages bring.
+///
+/// source  comm/mpi_algorithm.hpp: the messages that carry each collective
 constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
   value const& v = m.operand_value(n, 0);
   std::int64_t const p = numbers.members(axes_of_collective(n)), elements = numbers.local_size(v);
@@ -151,8 +155,9 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
   }
 }
 
-/// The bytes that the rank receives in one step that receives most, if the node runs so many times. Of a loop's slices
-/// a rank gets those that it does not hold, and gives away all sums but its own.
+/// The bytes that one node brings in a step, if it runs `times` times, for the rank that receives most. Of a loop's
+/// slices, a gather brings a rank only the slices that it does not hold. A reduction leaves it only the sums of its own
+/// slices, and it sends the other sums away.
 constexpr std::int64_t bytes_in_step(module const& m, binding const& numbers, node const& n, std::int64_t times) {
   planned_exchange const e = exchange_of(m, numbers, n);
   dim_id const along = collective_attributes::of_slices(m, n);
@@ -172,7 +177,7 @@ constexpr std::int64_t bytes_in_step(module const& m, binding const& numbers, no
   return saturated_product(loops, saturated_sum(of_own, of_others));
 }
 
-/// The collectives of one step over more than one rank, and the bytes that one rank receives from others; `exchanges`
+/// The collectives of one step over more than one rank, and the bytes that one rank receives from others. `exchanges`
 /// counts joined collectives as one.
 struct exchanged {
   std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, moves;
@@ -184,11 +189,11 @@ struct exchanged {
   }
 };
 
-/// The collectives and bytes of one step of a module that is already lowered, under its plan. See `mt::traffic`.
+/// The collectives and bytes of one step of a lowered module, under its plan. See `mt::traffic`.
 constexpr exchanged traffic_of(module const& m, plan const& p) {
   exchanged t{};
   run_counts const runs = run_counts_of(m, p.numbers);
-  std::int64_t together[max_nodes] = {};  // elements of joined collectives
+  std::int64_t together[max_nodes] = {};  // of the last collective of a joint message: the elements of all of them
   for (int i = 0; i < m.node_count; ++i)
     if (p.joined[i] != 0) together[p.joined[i] - 1] += p.numbers.local_size(m.operand_value(m.nodes[i], 0));
   for (int i = 0; i < m.node_count; ++i) {
@@ -217,8 +222,8 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
   return t;
 }
 
-/// Floating-point operations of one rank for one run of a node: an einsum of k tensors does k for every point of its
-/// dims, any other arithmetic one for every element. Copies and lookups count as 0.
+/// Floating-point operations of one rank for one run of a node. An einsum of k tensors does k operations for every
+/// point of its dims. Any other arithmetic does one for every element. Copies and lookups count as 0.
 constexpr std::int64_t flops_of(module const& m, auto const& numbers, node const& n) {
   return with_rule(n.kind, [&]<class R>() -> std::int64_t {
     if constexpr (requires { R::flops(m, n, numbers); }) return R::flops(m, n, numbers);
@@ -226,7 +231,7 @@ constexpr std::int64_t flops_of(module const& m, auto const& numbers, node const
   });
 }
 
-/// The same of a kernel or a composite: the operations in its region.
+/// The same for a kernel or a composite: the operations in its region.
 constexpr std::int64_t flops_within(module const& m, auto const& numbers, node const& n) {
   std::int64_t sum = flops_of(m, numbers, n);
   if (n.regions.count == 0 || sum != 0) return sum;
@@ -235,7 +240,7 @@ constexpr std::int64_t flops_within(module const& m, auto const& numbers, node c
   return sum;
 }
 
-/// The bytes that a node must at least read and write.
+/// The bytes that a node reads and writes at least.
 constexpr std::int64_t bytes_touched(module const& m, binding const& numbers, node const& n) {
   std::int64_t sum = 0;
   for (int k = 0; k < n.operands.count; ++k) sum += numbers.local_bytes(m.operand_value(n, k));
@@ -243,14 +248,15 @@ constexpr std::int64_t bytes_touched(module const& m, binding const& numbers, no
   return sum;
 }
 
-/// The operations of one step on one rank: of einsums, and of all other nodes.
+/// The operations of one step on one rank: those of einsums and other products, and those of all other nodes.
 struct computed {
   std::int64_t products, others;
 
   constexpr std::int64_t all() const { return saturated_sum(products, others); }
 };
 
-/// `held` says what the rank holds: `binding` itself the largest parts, `held_by` those of one rank.
+/// The operations of one step. `held` says how much a rank holds: `binding` itself gives the largest parts, and
+/// `held_by` the parts of one rank.
 constexpr computed work_of(module const& m, binding const& numbers, auto const& held) {
   computed c{};
   run_counts const runs = run_counts_of(m, numbers);
@@ -263,7 +269,7 @@ constexpr computed work_of(module const& m, binding const& numbers, auto const& 
 }
 constexpr computed work_of(module const& m, binding const& numbers) { return work_of(m, numbers, numbers); }
 
-/// The elements of the trainable variables that a program reads or writes, on all ranks together.
+/// The elements of all trainable variables that a program reads or writes, on all ranks together.
 constexpr std::int64_t parameter_count(module const& m, binding const& numbers) {
   bool used[max_variables] = {};
   for (int i = 0; i < m.node_count; ++i)
@@ -283,8 +289,9 @@ template <class Programs, class Entry, class Mesh, class Layout>
 struct stages_of<Programs, Entry, Mesh, Layout> : lowered<Programs, Entry, Mesh, Layout> {};
 }  // namespace detail
 
-/// The communication of one step of a static program, as a constant: `static_assert(traffic<train_step, mesh,
-/// layout>.all_reduces == 14)` documents a layout. Takes the arguments of `executable`, without the device.
+/// The communication of one step of a static program, as a constant. For example,
+/// `static_assert(traffic<train_step, mesh, layout>.all_reduces == 14)` documents a layout. It takes the arguments of
+/// `executable`, without the device.
 template <class... Args>
 inline constexpr exchanged traffic = [] {
   using stages = detail::stages_of<Args...>;
@@ -292,8 +299,8 @@ inline constexpr exchanged traffic = [] {
   return traffic_of(stages::graph, stages::planned);
 }();
 
-/// The plan of a program at given extents, as a constant, even if its dims are dynamic: `plan_at<train_step, mesh,
-/// layout, batch(16), length(128)>.arena_bytes`. Every axis of the mesh has a size.
+/// The plan of a program at given extents, as a constant, even if its dims are dynamic:
+/// `plan_at<train_step, mesh, layout, batch(16), length(128)>.arena_bytes`. Every axis of the mesh needs a size.
 template <class Program, mesh_type Mesh, layout_type Layout, dim_extent... Extents>
 inline constexpr plan const& plan_at = []() -> plan const& {
   using program = sized<Program, Extents...>;

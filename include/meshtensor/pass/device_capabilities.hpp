@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities of a device that the passes ask for: whether it runs fused kernels, which composites it runs whole, and
-// what it runs with epilogues.
+// The capabilities of a device that passes need to know: whether it runs fused kernels, which composites it runs whole,
+// and which operations it runs with epilogues.
 #pragma once
 
 #include <type_traits>
@@ -10,11 +10,11 @@
 
 namespace meshtensor {
 
-/// A device with capabilities declares `static constexpr device_capabilities capabilities`.
+/// A device that has capabilities declares `static constexpr device_capabilities capabilities`.
 struct device_capabilities {
-  bool fuses = false;                       // elementwise nodes become kernels; composites are inlined …
-  composite_claim claims = claims_nothing;  // … but for those that the device claims and runs whole
-  epilogues joins = epilogues::none;        // it runs these with their epilogues
+  bool fuses = false;                       // whether elementwise nodes become kernels and composites are inlined
+  composite_claim claims = claims_nothing;  // the composites that it runs whole, so they are not inlined
+  epilogues joins = epilogues::none;        // the operations that it runs together with their epilogues
 };
 
 template <class Device>
@@ -23,7 +23,8 @@ template <class Device>
 requires(Device::capabilities.fuses)
 inline constexpr device_capabilities capabilities_of<Device> = Device::capabilities;
 
-/// The device, or void for every device without capabilities: they all share what is compiled for void.
+/// The device, or void for every device without capabilities, because all of these share the code that is compiled for
+/// void.
 template <class Device>
 using capable_device = std::conditional_t<capabilities_of<Device>.fuses, Device, void>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces every gradient node by the nodes that compute it, and every watch by an output.
-// before: traced and verified.  after: no gradient node and no watch is left; composites without a custom gradient are
+// before: traced and verified.  after: no gradient node and no watch is left. Composites without a custom gradient are
 // inlined.
 // why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
 #pragma once
@@ -19,8 +19,8 @@ struct differentiator : rebuild {
   watched_values watched;
   value_id loss = no_id;  // the loss that is being differentiated
   int gradients_watched = 0;
-  node_id gradient_watches[max_watched] = {};  // old nodes
-  id watched_copies[max_watched] = {};         // of their tensors in a loop that runs again, plus 1; 0: none
+  node_id gradient_watches[max_watched] = {};  // ids of old nodes
+  id watched_copies[max_watched] = {};         // the copies of their tensors in a loop that runs again, plus 1, or 0
 
   constexpr differentiator(module const& source, module& target) : rebuild(source, target) {
     for (int i = 0; i < from.node_count; ++i)
@@ -66,7 +66,7 @@ struct differentiator : rebuild {
     return m.values[v].dims.count == 0 ? zero : broadcast(b, zero, m.values[v].dims);
   }
 
-  // Marks as active the values of nodes [begin, end) of a region that depend on a target of the gradient.
+  // Marks the values of nodes [begin, end) of a region that depend on a target of the gradient as active.
   constexpr void activate(differentiation& d, region_id r, int begin, int end) {
     for (int i = begin; i < end; ++i) {
       node const& n = m.nodes[i];
@@ -121,7 +121,7 @@ struct differentiator : rebuild {
     }
   }
 
-  /// The tensor whose gradient is watched: in a loop that runs again, its copy there.
+  /// The tensor whose gradient is watched. In a loop that runs again, it is the tensor's copy there.
   constexpr value_id watched_tensor(int k) const {
     if (watched_copies[k] != 0) return static_cast<value_id>(watched_copies[k] - 1);
     return (*this)[from.operand(from.nodes[gradient_watches[k]], 0)];
@@ -133,7 +133,8 @@ struct differentiator : rebuild {
     });
   }
 
-  // The composite's own gradient handles the cotangents of its first `taken` results; the others go through its body.
+  // The composite's own gradient handles the cotangents of its first `taken` results. The cotangents of the other
+  // results go through its body.
   constexpr void composite_backwards(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     int const taken = cotangents_taken(m, n);
@@ -144,9 +145,9 @@ struct differentiator : rebuild {
     if (others) body_backwards(d, forward, taken);
   }
 
-  // The composite's own gradient becomes a composite: its operands are those of (operands, results, cotangents) that it
-  // reads, its results the cotangents of the targets. Its region is copied once its operands exist, because arguments
-  // come after their operands.
+  // The composite's own gradient becomes another composite. Its operands are the operands, results and cotangents that
+  // the gradient reads, and its results are the cotangents of the targets. Its region is copied after its operands
+  // exist, because arguments come after their operands.
   constexpr void own_gradient_backwards(differentiation& d, node_id forward, int taken) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 1);
@@ -154,7 +155,7 @@ struct differentiator : rebuild {
     id_list<max_operands, id> places{}, targets{};
     int const given = n.operands.count, results = n.results.count;
     for (int i = 0; i < given; ++i) {
-      body.need(i);  // whatever the targets, so that a device can recognize it by its operands
+      body.need(i);  // for all targets, so that a device can recognize it by its operands
       if (d.differentiable(m.operand(n, i))) targets.add(static_cast<id>(i));
     }
     body.find_needed();
@@ -181,15 +182,16 @@ struct differentiator : rebuild {
     }
     for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
   }
-  /// The operand of a composite's gradient for argument `i`, of its operands, its results and their cotangents.
+  /// The operand of a composite's gradient for argument `i`. The arguments are the composite's operands, then its
+  /// results, then their cotangents.
   constexpr value_id argument_of_gradient(differentiation& d, node const& n, int i) {
     int const given = n.operands.count, results = n.results.count;
     if (i >= given + results) return d.cotangent(m.result(n, i - given - results));
     return b.use(d.forward(i < given ? m.operand(n, i) : m.result(n, i - given)));
   }
 
-  // The loss needs some results alone, so what the gradient makes of the other cotangents is left out of it. The nodes
-  // stand by themselves, because devices know composites with all operands.
+  // If the loss needs only some of the results, the terms of the gradient that come from the other cotangents are left
+  // out. The nodes are then not in a composite, because devices know the composite only with all of its operands.
   constexpr void own_gradient_in_part(differentiation& d, node_id forward, int taken,
                                       id_list<max_operands, id> const& targets) {
     node const n = m.nodes[forward];
@@ -233,16 +235,16 @@ struct differentiator : rebuild {
                 "or let the gradient take cotangents of the first results only, and others go through the body");
   }
 
-  // What a copy of a forward node at the place of the backward nodes reads and gives.
+  // A forward node copied to the place of the backward nodes: the operands and results of the copy.
   struct forward_copy {
-    id_list<> targets, inside;  // operands whose cotangents are wanted, and their values in the copy
-    id_list<> results;          // of the node, and those of the copy
+    id_list<> targets, inside;  // operands that need cotangents, and their values in the copy
+    id_list<> results;          // results of the node that have cotangents, whose copies are `made`
     id_list<> made;
     int begin;  // the first node of the copy
   };
   constexpr value_id taken_by_copy(differentiation& d, value_id x, forward_copy& c) {
     value_id v = b.use(d.forward(x));
-    if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
+    if (d.differentiable(x)) {  // a copy of its own, because other uses of the operand add to another cotangent
       v = elementwise(b, function::copy, v);
       c.targets.add(x), c.inside.add(v), d.active[v] = true;
     }
@@ -260,7 +262,7 @@ struct differentiator : rebuild {
   }
 
   // Recomputes the body at the place of the backward nodes and differentiates it node by node, for the results from
-  // `first` on. This is how the gradient of a gradient is computed, because a gradient has no custom gradient of its
+  // `first` on. The gradient of a gradient is computed in this way, because a gradient has no custom gradient of its
   // own.
   constexpr void body_backwards(differentiation& d, node_id forward, int first) {
     node const n = m.nodes[forward];
@@ -278,8 +280,8 @@ struct differentiator : rebuild {
     backwards_through(d, n, c);
   }
 
-  // A loop in an iteration of another one, of which nothing but its operands is saved: the iteration backwards runs it
-  // again, and differentiates that.
+  // Differentiates a loop within another loop's iteration, if nothing but its operands is saved. The backward iteration
+  // runs the inner loop again and differentiates this copy.
   constexpr void recomputed_loop_backwards(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 0);
@@ -318,8 +320,8 @@ struct differentiator : rebuild {
     return name::of({text, size});
   }
 
-  // The cotangents of a loop's final carries; no_id: the loop backwards has no such carry. A carry that only a later
-  // iteration needs starts with zeros.
+  // The cotangents of a loop's final carries. If the backward loop has no such carry, it is no_id. A carry that only a
+  // later iteration needs starts with zeros.
   constexpr id_list<> last_cotangents(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     region const body = m.regions[m.region_of(n, 0)];
@@ -340,8 +342,8 @@ struct differentiator : rebuild {
     return starts;
   }
 
-  // The gradient of a loop is a loop in the opposite direction: cotangents of carries are carries, those of stacked
-  // inputs are stacked outputs, those of loop invariants are sums.
+  // The gradient of a loop is a loop in the opposite direction. In this loop, cotangents of carries are carries,
+  // cotangents of stacked inputs are stacked outputs, and cotangents of loop invariants are sums.
   constexpr void loop_backwards(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     loop const l = loop::of(n);
@@ -354,7 +356,7 @@ struct differentiator : rebuild {
     id_list<> seeds{};  // cotangents of sums and stacked outputs
     for (int i = l.carries; i < results; ++i) seeds.add(d.cotangent(m.result(n, i)));
 
-    value_id const ran = l.ends_early ? b.use(d.forward(m.result(n))) : no_id;  // backwards, as many iterations
+    value_id const ran = l.ends_early ? b.use(d.forward(m.result(n))) : no_id;  // the backward loop runs as often
     b.begin_frame(region_kind::body, no_id, l.dim, true);
     differentiation inner(b, &d, forward);
     for (int i = 0; i < max_values; ++i)
@@ -397,7 +399,7 @@ struct differentiator : rebuild {
     id_list<> targets{}, terms{};
     auto result = [&](int i, shape const& dims) {
       value_id const y = b.add_result(made, m.values[argument(i)].type, dims);
-      // The start of a carry that the body does not read is of use only where no iteration may run.
+      // If the body does not read a carry, the cotangent of its start matters only if the loop may run no iteration.
       if (inner.has_cotangent(argument(i)) || l.ends_early) targets.add(m.operand(n, i)), terms.add(y);
     };
     for (int i = 0; i < l.carries; ++i)
@@ -417,7 +419,7 @@ struct differentiator : rebuild {
 
 /// Replaces the gradient nodes of a module by the nodes that compute them, in reverse mode.
 ///
-/// errors  G30 a node between a target and the loss has no gradient rule
+/// errors  G30 a user's operation between a target and the loss has no gradient
 constexpr module differentiate(module const& m) {
   if (!m.report.empty()) return m;
   bool gradients = false, open = false;

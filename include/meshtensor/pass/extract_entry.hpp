@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extracts one entry from a set of programs.
-// before: traced together, so that shared variables and dims agree.  after: one entry; ids of variables, dims and
-// numbers are unchanged; which dims name the same elements in any of the programs, for all must cut them alike.
+// before: traced together, so that shared variables and dims agree.  after: one entry. The ids of variables, dims and
+// numbers are unchanged. `reshapes` lists the dims that rename, merge or split each other in any of the programs,
+// because all programs must divide these dims alike.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"

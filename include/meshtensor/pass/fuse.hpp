@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuses elementwise nodes and reductions into kernels: each kernel reads and writes memory once.
+// Fuses elementwise nodes and reductions into kernels, because a kernel reads and writes memory only once.
 // before: partitioned, composites inlined.  after: every elementwise node and every reduction is in a kernel's region.
-// why: structure only, so equal layers become equal kernels whatever the extents.
+// why: the pass looks only at structure, so that equal layers become equal kernels for all extents.
 #pragma once
 
 #include "meshtensor/pass/fuse/grouping.hpp"
@@ -15,10 +15,10 @@ struct kernel_writer {
   meshtensor::module const& from;
   grouping const& groups;
   rebuild w;
-  id first[grouping::max_groups], next[max_nodes];  // members of a group, plus 1
+  id first[grouping::max_groups], next[max_nodes];  // the first member of a group, and the member after a node, plus 1
   value_id inside[max_values];
-  id inside_of[max_values];  // a value's copy in the kernel being written; which kernel that is
-  bool leaves[max_values];   // used outside its group
+  id inside_of[max_values];  // the kernel for which `inside` is valid: its group, plus 1
+  bool leaves[max_values];   // whether it is used outside its group
   id_list<max_kernel_operands> operands, arguments;
   region_id region;
   id now;
@@ -54,7 +54,7 @@ struct kernel_writer {
   }
 
  private:
-  /// Leaves a composite to the device.
+  /// Lets the device run the composite whole.
   static constexpr void claim(node& n) {
     composite_attributes a = composite_attributes::of(n);
     a.whole = true;
@@ -126,7 +126,7 @@ struct kernel_writer {
     return static_cast<value_id>(m.value_count++);
   }
 
-  /// The value inside the kernel: a member's result, a recomputed one, or an argument.
+  /// The value inside the kernel: a member's result, a recomputed value, or an argument.
   constexpr value_id inner(value_id v) {
     if (inside_of[v] == now) return inside[v];
     bool const again =
@@ -148,7 +148,7 @@ struct kernel_writer {
 
 }  // namespace detail
 
-/// The module with kernels. The composites that remain are those that the device claims; their bodies are unchanged.
+/// The module with kernels. Only the composites that the device claims remain, and their bodies are unchanged.
 constexpr module fuse(module const& from) {
   if (!from.report.empty()) return from;
   meshtensor::module m{};

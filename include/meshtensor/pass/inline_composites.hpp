@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inlines composites.
-// before: any verified module.  after: only claimed composites are left: those with a custom gradient while gradients
-// are still to be taken, and those that a device runs whole.
+// Replaces composites by the nodes of their bodies.
+// before: any verified module.  after: only claimed composites are left. While gradients are still to be taken, these
+// are the composites with a custom gradient. Later, they are those that a device runs whole.
 // why: a body's nodes can then be differentiated, and fused with the nodes around them.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace meshtensor {
 
-/// Whether a composite is kept.
+/// Says whether a composite is kept.
 using composite_claim = bool (*)(module const&, node const&);
 
 constexpr bool claims_nothing(module const&, node const&) { return false; }
 constexpr bool has_own_gradient(module const&, node const& n) { return n.regions.count > 1; }
-/// Number of leading results whose cotangents a composite's own gradient takes; those of the other results go through
-/// its body.
+/// Number of leading results whose cotangents a composite's own gradient takes. The cotangents of the other results go
+/// through its body.
 constexpr int cotangents_taken(module const& m, node const& n) {
   if (!has_own_gradient(m, n)) return 0;
   return m.regions[m.region_of(n, 1)].arguments.count - n.operands.count - n.results.count;
@@ -25,7 +25,7 @@ constexpr int cotangents_taken(module const& m, node const& n) {
 constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {
   meshtensor::module m{};
   rebuild w(from, m);
-  id owner[max_regions] = {};  // of a body: its node plus 1
+  id owner[max_regions] = {};  // of a body: the composite that owns it, plus 1
   bool opened[max_regions] = {}, gone[max_regions] = {};
   for (int i = 0; i < from.node_count; ++i) {
     node const& n = from.nodes[i];
@@ -45,7 +45,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
       for (node const* a = &n; a->kind == primitive::argument && opened[a->region];
            a = &from.nodes[from.values[v].node])
         v = from.operand(from.nodes[owner[a->region] - 1], place_of(*a));
-      // A value that an enclosing region takes from outside may have been recorded after the body that uses it.
+      // An enclosing region may take a value from outside that was recorded after the body that uses it.
       if (!w.has(v)) w.copy(from.nodes[from.values[v].node]);
       w.replace(from.result(n), w[v]);
     } else if (n.kind == primitive::argument && w.has(from.result(n))) {

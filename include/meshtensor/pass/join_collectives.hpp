@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins small collectives into one message.
-// before: scheduled, bound and placed.  after: for every joined collective, the last one of its group, at which all of
+// before: scheduled, bound and placed.  after: every joined collective names the last one of its group, at which all of
 // them start.
-// why: a message costs its latency however short it is, and biases and norms are many and short.
+// why: even a short message costs its latency, and biases and norms are many and short.
 #pragma once
 
 #include "meshtensor/pass/plan_memory/liveness.hpp"
@@ -11,7 +11,7 @@
 
 namespace meshtensor {
 
-/// The largest collective that is copied into a joint message, and the largest joint message.
+/// The largest collective that is copied into a joint message, and the largest joint message, in bytes.
 inline constexpr std::int64_t joined_bytes_each = 64 << 10, joined_bytes = 1 << 20;
 
 namespace detail {
@@ -19,7 +19,7 @@ namespace detail {
 struct joiner {
   static constexpr int most_open = 8;
   struct bucket {
-    id last;  // collective, plus 1; 0: none
+    id last;  // the last collective, plus 1, or 0 if there is none
     int count;
     std::int64_t bytes;
   };
@@ -44,7 +44,7 @@ struct joiner {
         if (b.last != 0 && alike(c, m.nodes[b.last - 1])) close(b);
     }
     if (n.regions.count != 0 && n.kind != primitive::kernel && !is_whole(n))
-      for (bucket& b : open) close(b);  // earlier collectives do not wait for a loop
+      for (bucket& b : open) close(b);  // collectives before a loop do not wait for it
     std::int64_t const bytes = n.kind == primitive::all_reduce ? p.numbers.local_bytes(m.operand_value(n, 0)) : 0;
     if (bytes == 0 || bytes > joined_bytes_each || p.numbers.members(axes_of_collective(n)) < 2) return;
     if (ends_behind_loop(n) && p.where[p.root[m.result(n)]] != place::stack_slice) return;  // it ends at once
@@ -65,7 +65,8 @@ struct joiner {
       for (id c = b.last; c != 0; c = before[c - 1]) p.joined[c - 1] = b.last;
     b = {};
   }
-  /// Whether two collectives may join: same ranks, kind and function, and their waits on the same side of the loop.
+  /// Whether two collectives may join. They need the same region, ranks, dtype, kind and function, and waits on the
+  /// same side of the loop.
   constexpr bool alike(node const& a, node const& b) const {
     return a.kind == b.kind && a.region == b.region && a.function == b.function &&
            axes_of_collective(a) == axes_of_collective(b) && ends_behind_loop(a) == ends_behind_loop(b) &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins convolutions, or products, with their epilogues. Of a convolution: a factor and an offset for each channel,
-// another tensor, relu. Of a product: an offset for each column, another tensor. Sums over axes of one processor, where
-// that is known, do not end a chain.
+// Joins convolutions, or products, with their epilogues. The epilogue of a convolution has a factor and an offset for
+// each channel, another tensor to add, and relu. The epilogue of a product has an offset for each column and another
+// tensor. A sum over axes of a known size of 1 does not end a chain.
 // before: partitioned, composites inlined, not fused.  after: each such chain is a composite `conv_epilogue` or
 // `product_epilogue`.
-// why: a device that runs the composite whole stores the product's result once. A batch norm of running averages with
-// what follows it in a residual network is such a chain; so are a linear map, its bias and the residual sum, and the
-// sum of two gradients.
+// why: a device that runs the composite whole stores the product's result only once. For example, a batch norm of
+// running averages and the operations after it in a residual network form such a chain. Other chains are a linear map
+// with its bias and the residual sum, and the sum of two gradients.
 #pragma once
 
 #include "meshtensor/pass/device_capabilities.hpp"
@@ -20,8 +20,8 @@ namespace detail {
 struct epilogue_joiner {
   meshtensor::module const& from;
   rebuild w;
-  id uses[max_values], user[max_values];  // the number of readers; the last of them, plus 1
-  id first_of[max_nodes];                 // of a node of a chain: its product, plus 1
+  id uses[max_values], user[max_values];  // the number of readers, and the last of them, plus 1
+  id first_of[max_nodes];                 // of a node of a chain: the product that the chain begins with, plus 1
   id last_of[max_nodes];                  // of a product: the last node of its chain, plus 1
   epilogues joins;
 
@@ -44,7 +44,7 @@ struct epilogue_joiner {
     node const& c = from.nodes[first];
     if (!begins_chain(c)) return;
     value const& y = from.result_value(c);
-    int stage = 0;  // 1: a factor was found, 2: an offset, 3: a tensor, 4: relu
+    int stage = 0;  // 1 after a factor, 2 after an offset, 3 after a tensor, 4 after relu
     for (int joined = first, at = first; stage < 4;) {
       value_id const v = from.result(from.nodes[at]);
       if (uses[v] != 1 || user[v] == 0) break;
@@ -66,7 +66,7 @@ struct epilogue_joiner {
     }
     if (stage != 0) first_of[first] = static_cast<id>(first + 1);
   }
-  /// Whether a node is a sum over axes that have one processor each: it changes the placement alone.
+  /// Whether a node is a sum over axes of size 1. Such a sum changes only the placement.
   constexpr bool sums_over_one(node const& n) const {
     if (n.kind != primitive::all_reduce) return false;
     unsigned const axes = collective_attributes::of(n).axes;
@@ -75,10 +75,11 @@ struct epilogue_joiner {
     return true;
   }
   constexpr bool begins_chain(node const& n) const {
-    if (declared(n.kind).joins != joins || n.function != 0 || is_in_composite(from, n)) return false;  // 0: forward
+    if (declared(n.kind).joins != joins || n.function != 0 || is_in_composite(from, n)) return false;  // 0 is forward
     return joins == epilogues::of_products ? is_product(n) : from.result_value(n).type == dtype::f32;
   }
-  /// Whether an einsum is one product of two matrices: no dim is in all three of its tensors, or in one alone.
+  /// Whether an einsum is one product of two matrices. Then no dim is in all three of its tensors, or in only one of
+  /// them.
   constexpr bool is_product(node const& n) const {
     value const& y = from.result_value(n);
     if (n.operands.count != 2 || !is_float(y.type) || y.dims.count == 0) return false;
@@ -102,7 +103,8 @@ struct epilogue_joiner {
     value const &x = from.values[other], &y = from.values[v];
     return how == function::add && x.dims == y.dims && x.layout == y.layout ? 3 : 0;
   }
-  /// Whether a value has one number for each output channel, and these are the last dim of the convolution's result.
+  /// Whether a value has one number for each output channel, and the channels are the last dim of the convolution's
+  /// result.
   constexpr bool is_for_channels(value_id v, int conv) const {
     shape const& y = from.result_value(from.nodes[conv]).dims;
     shape const& own = from.values[v].dims;
@@ -111,7 +113,8 @@ struct epilogue_joiner {
            !from.operand_value(from.nodes[conv], 0).dims.has(own.at[0]);
   }
 
-  /// Whether a value's dims are those of the product's result that the operand with the last of them has, at the end.
+  /// Whether the value's dims are the last dims of the product's result, and exactly those that one operand provides.
+  /// That operand is the one with the last dim of the result.
   constexpr bool is_for_columns(value_id v, int product) const {
     node const& n = from.nodes[product];
     shape const &y = from.result_value(n).dims, &own = from.values[v].dims;
@@ -125,7 +128,7 @@ struct epilogue_joiner {
     return true;
   }
 
-  /// Writes a chain as a composite, in the place of its last node.
+  /// Writes a chain as a composite in the place of its last node.
   constexpr void write_chain(node_id first) {
     node const& c = from.nodes[first];
     node const& last = from.nodes[last_of[first] - 1];
@@ -142,7 +145,7 @@ struct epilogue_joiner {
       b.region = body, given.add(w[v]);
       value_id const made = b.add_argument(like, like.dims);
       placement at = like.layout;
-      for (int a = 0; a < max_axes; ++a)  // whole behind sums over one processor
+      for (int a = 0; a < max_axes; ++a)  // not partial behind sums over axes of size 1
         if (!z.layout.is_partial(a)) at.set_part(a, reduction::none);
       w.m.values[made].layout = at, w.m.values[made].origin = like.origin;
       set_place(w.m.nodes[w.m.values[made].node], arguments.count);
@@ -151,7 +154,7 @@ struct epilogue_joiner {
     };
     value_id const multiplied[] = {argument(from.operand(c, 0)), argument(from.operand(c, 1))};
     w.entered[old] = static_cast<id>(body + 1);
-    auto const copy = [&](node const& n, ids operands) {  // placed as it is behind sums over one processor
+    auto const copy = [&](node const& n, ids operands) {  // with the placement behind sums over axes of size 1
       w.copy(n, operands);
       w.m.values[w[from.result(n)]].layout = z.layout;
     };
@@ -187,14 +190,14 @@ struct epilogue_joiner {
 
 }  // namespace detail
 
-/// Whether a module has what `joins` names.
+/// Whether a module has operations of the kind that `joins` names.
 constexpr bool may_join_epilogues(module const& m, epilogues joins) {
   for (int i = 0; i < m.node_count && joins != epilogues::none; ++i)
     if (declared(m.nodes[i].kind).joins == joins) return true;
   return false;
 }
 
-/// The module with the epilogues of convolutions in f32, or of products, joined to them.
+/// The module in which the epilogues of convolutions in f32, or of products, are joined to them.
 constexpr module join_epilogues(module const& from, epilogues joins) {
   if (!from.report.empty()) return from;
   meshtensor::module m{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists what a processor does in one step, in order.
-// before: planned.  after: a list in which nothing is left to decide but addresses that only a step knows: aliases have
-// no instruction, collectives of one processor are copies at most, and calls are in line.
+// Lists the instructions of one rank for one step, in order.
+// before: planned.  after: a list in which only addresses are open, because only a step knows them. Aliases have no
+// instruction, collectives of one rank are copies at most, and composites are inlined.
 #pragma once
 
 #include "meshtensor/pass/list_instructions/instruction.hpp"
@@ -79,7 +79,7 @@ struct instruction_lister {
     value_id const from = m.operand(n, 0), to = m.result(n);
     if (p.numbers.is_alone(n)) return copy_value(which, from, to);
     if (starts_ahead(n)) return;
-    // Slices that are reduced elsewhere than in their stack are there for one iteration only.
+    // If a reduced slice is not in its stack, its memory holds it for one iteration only, so the collective ends here.
     bool const ends_here = ends_behind_loop(n) && placed(to) != place::stack_slice;
     give(ends_here ? exchange : start, which, from, to);
   }
@@ -87,7 +87,7 @@ struct instruction_lister {
   constexpr void bind_to_turn(node_id which, value_id v) {
     give(bind_turn, which, no_id, v, planned_bytes(p.numbers, m.values[v]));
   }
-  /// Starts a collective of a loop's slices for an iteration to come.
+  /// Starts a collective of a loop's slices for a later iteration.
   constexpr void start_ahead(node_id collective, instruction_kind when) {
     node const& n = m.nodes[collective];
     node_id const which = node_owning(m, n.region);
@@ -115,7 +115,8 @@ struct instruction_lister {
     int const first_out = l.carries + l.sums;
 
     for (int i = 0; i < l.carries; ++i) copy_value(which, m.operand(n, i), argument(i));
-    // Sums start at zero, and so do stacks of which a loop that ends early leaves slices as they are.
+    // Sums start at zero. Stacks of a loop that may end early start at zero, too, because the loop may not write all
+    // their slices.
     for (int i = l.carries; i < (l.ends_early ? n.results.count : first_out); ++i)
       give(zero, which, no_id, m.result(n, i), bytes(m.result(n, i)));
     each_ahead(body_id, [&](node_id c) { start_ahead(c, begin_first); });
@@ -139,8 +140,8 @@ struct instruction_lister {
 
 }  // namespace detail
 
-/// Gives each instruction of one step of an entry to `add`, in order; none of a module with a report. In the compiler a
-/// caller counts first and then fills an array.
+/// Gives each instruction of one step of an entry to `add`, in order. A module with a report has no instructions. In
+/// the compiler, a caller first counts the instructions and then fills an array.
 template <class Add>
 constexpr void list_instructions(module const& m, plan const& p, int entry, Add add) {
   if (m.report.empty()) detail::instruction_lister<Add>{m, p, add}.region(static_cast<region_id>(entry));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowers a program to the plan of one rank by the passes of passes.hpp, in the compiler or at start-up. Every module on
-// the way is a value that can be printed, drawn, verified and interpreted.
+// Lowers a program to the plan of one rank by the passes of passes.hpp, in the compiler or at start-up. Every module in
+// between is a value that can be printed, drawn, verified and interpreted.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@
 
 namespace meshtensor {
 
-// From here to `lowered`, each module is a constant of its own. So the compiler's limits of constant evaluation apply
-// to each pass alone, and uses with the same template arguments share a module: a set of programs is traced once,
-// whatever the meshes, layouts and devices.
+// From here to `lowered`, each module is a constant of its own. Therefore the compiler's limits of constant evaluation
+// apply to each pass alone. Moreover, uses with the same template arguments share a module: for example, a set of
+// programs is traced once for all meshes, layouts and devices.
 namespace detail {
 
 template <class Programs>
 // One compiler reports a program that it cannot trace by showing this line:
 inline constexpr module traced = try_trace<Programs>();  // program_error<not constexpr, or past -fconstexpr-steps>
 
-/// The hash of a trace, a template argument of everything that is made from it. Two source files may each have a
-/// `struct step`; without the hash, the linker would take the instantiations of one for those of the other.
+/// The hash of a trace. Every type that is made from the trace has it as a template argument, because two source files
+/// may each have a `struct step`. Without the hash, the linker would confuse the instantiations of the two.
 template <class Programs>
 inline constexpr std::uint64_t fingerprint_of = fingerprint(traced<Programs>);
 
@@ -66,7 +66,7 @@ template <int Row, class Programs, class Entry, class Mesh, class Layout, class 
 struct narrowed<Row, request_of<Programs, Entry, Mesh, Layout, Device, Fingerprint>>
     : request_for<passes<>[Row].depends_on, Programs, Entry, Mesh, Layout, Device, Fingerprint> {};
 
-/// The module after pass `Row`. All requests that agree in what the pass depends on share it.
+/// The module after pass `Row`. Requests share it if they agree in the inputs that the pass depends on.
 template <int Row, class Request>
 constexpr module const& module_after();
 
@@ -111,7 +111,7 @@ using request_of_row =
 
 }  // namespace detail
 
-/// One entry of a program set, lowered in the compiler: `graph` is the program of one rank, `planned` its plan.
+/// One entry of a program set, lowered in the compiler. `graph` is the program of one rank, and `planned` is its plan.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
           std::uint64_t Fingerprint = detail::fingerprint_of<Programs>>
 struct lowered
@@ -138,14 +138,14 @@ struct lowered
   static constexpr graph_check plan_checked = verify_plan(graph, find_entry(graph, entry_name<Entry>()), planned);
 };
 
-/// The result of `f`, constructed on the heap: modules are too large for the stacks of threads.
+/// The result of `f`, constructed on the heap, because modules are too large for the stacks of threads.
 template <class F>
 auto on_heap(F const& f) {
   using made = decltype(f());
   return std::unique_ptr<made>(new made(f()));
 }
 
-/// Is told when a pass begins and ends at start-up.
+/// Is notified when a pass begins and ends at start-up.
 class pass_observer {
  public:
   virtual ~pass_observer() = default;
@@ -153,8 +153,8 @@ class pass_observer {
   virtual void ends(char const*, module const&) {}
 };
 
-/// Runs the passes in rows [`from`, `end`) of the table, and verifies the module after each: an error is a bug in the
-/// pass.
+/// Runs the passes in rows [`from`, `end`) of the table, and verifies the module after each of them. An error is then a
+/// bug in the pass.
 template <class = lazy>
 std::unique_ptr<module> run_passes(module const& m, lowering_request const& request, int from, int end,
                                    pass_observer* observer = nullptr) {
@@ -171,12 +171,12 @@ std::unique_ptr<module> run_passes(module const& m, lowering_request const& requ
   return made;
 }
 
-/// Extracts the entry called `label` on whole tensors, with its gradients, ready for `partition`.
+/// Extracts the entry called `label`, on whole tensors and with its gradients. `partition` can then follow.
 inline std::unique_ptr<module> whole_entry(module const& traced, name const& label, pass_observer* observer = nullptr) {
   return run_passes(traced, {label, mesh_shape{}, layout_rules{}, {}}, 0, passes_of(pass_input::program), observer);
 }
 
-/// An entry lowered at start-up: its graph, and its plan for numbers that are known only then.
+/// An entry lowered at start-up: its graph, and its plan for the numbers that are known only at that time.
 struct lowering {
   meshtensor::module graph;  // the program of one rank
   plan planned;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits every collective into a start and a wait, and moves them apart.
 // before: fused.  after: a collective starts as soon as its operand is ready, and its wait comes just before the first
-// use of its result; the wait for a slice that a loop stacks comes after the loop. A slice that a loop takes from a
-// stack is gathered one iteration ahead.
-// why: communication that overlaps computation costs nothing. All ranks have the same order, so nothing can deadlock.
+// use of its result. If a loop stacks the result, the wait comes after the loop. If a loop takes a slice from a stack,
+// the slice is gathered one iteration ahead.
+// why: communication that overlaps computation costs nothing. All ranks have the same order, so there is no deadlock.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -17,7 +17,7 @@ struct overlapper {
   rebuild w;
   id first_use[max_values];  // of a collective's result: the first node that uses it, plus 1
   bool used_twice[max_values];
-  bool stacked[max_values];  // a loop's body returns it as a slice to stack
+  bool stacked[max_values];  // whether a loop's body returns it as a slice to stack
   id follows[max_nodes];     // the first collective that starts after a node, plus 1
   id next[max_nodes];        // the next collective that starts after the same node, plus 1
   id awaited[max_nodes];     // the first value to wait for before a node, plus 1
@@ -44,8 +44,9 @@ struct overlapper {
   }
 
  private:
-  /// Whether it starts right after the node that computes its operand: not if that is a collective, a loop whose result
-  /// is still in flight, or a node of another region; nor if it needs another operand, too.
+  /// Whether a collective starts right after the node that computes its operand. It does not if that node is a
+  /// collective, a loop whose result is still in flight, or a node of another region. It also does not if it needs
+  /// another operand.
   constexpr bool starts_early(node const& n) const {
     if (n.kind == primitive::move_rows) return false;
     value const& x = from.operand_value(n, 0);
@@ -58,8 +59,8 @@ struct overlapper {
     return is_collective(last.kind) && ends_late(last);
   }
 
-  /// Whether it may end after the loop: an all_reduce in place, in the stacked slice, which nothing else reads before
-  /// the loop ends, under any alias.
+  /// Whether a collective may end after the loop. It must be an all_reduce in place, in the stacked slice, and nothing
+  /// else may read the slice before the loop ends, under any alias.
   constexpr bool ends_late(node const& n) const {
     value_id const result = from.result(n);
     if (n.kind != primitive::all_reduce || !starts_early(n) || !stacked[result] || used_twice[result]) return false;
@@ -68,11 +69,12 @@ struct overlapper {
       v = from.operand(from.nodes[from.values[v].node], 0);
     node const& maker = from.nodes[from.values[v].node];
     return !used_twice[v] && maker.region == n.region && maker.kind != primitive::repeat &&
-           !is_collective(maker.kind) &&  // nor an argument: a loop's arguments are never partial
+           !is_collective(maker.kind) &&  // nor an argument, because a loop's arguments are never partial
            !loop::of(from.nodes[node_owning(from, n.region)]).ends_early;
   }
 
-  /// Whether it may start one iteration ahead: it gathers a slice of the loop's stacked operand, for the body alone.
+  /// Whether a collective may start one iteration ahead. It must gather a slice of the loop's stacked operand, only for
+  /// the body.
   constexpr bool may_start_ahead(node const& n) const {
     node const& maker = from.nodes[from.operand_value(n, 0).node];
     id const user = first_use[from.result(n)];
@@ -108,7 +110,7 @@ struct overlapper {
     for (int i = from.node_count; i-- > 0;)
       for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k), i);
   }
-  /// Places the wait for `v`: a collective's result, or the stack of such results.
+  /// Places the wait for `v`, which is a collective's result or the stack of such results.
   constexpr void await(value_id v) {
     id const at = first_use[v];
     if (at != 0) next_awaited[v] = awaited[at - 1], awaited[at - 1] = static_cast<id>(v + 1);
@@ -167,7 +169,7 @@ constexpr int count_overlapped(module const& m, order const& steps) {
   return overlapped;
 }
 
-/// The module with each collective split into start and wait.
+/// The module in which each collective is split into start and wait.
 constexpr module overlap(module const& m) {
   meshtensor::module result{};
   if (!m.report.empty()) result.report = m.report;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitions a program on whole tensors into the program of one rank, and inserts the collectives.
-// before: differentiated.  after: every value has a placement; every change of placement is a node with its user's
+// before: differentiated.  after: every value has a placement. Every change of placement is a node with its user's
 // line.
-// why: a value's dims and path imply its placement; sums stay partial until a user needs them reduced.
+// why: a value's dims and path imply its placement. Sums stay partial until a user needs them reduced.
 #pragma once
 
 #include "meshtensor/mesh/mesh.hpp"
@@ -41,8 +41,8 @@ struct partitioner {
         else place_operation(p, n);
     }
   }
-  /// Whether the extents of a node's rows would be seen outside of the step, or in random numbers: they depend on the
-  /// mesh.
+  /// Whether a node would show exchanged rows outside of the step, or number them, or give them random numbers. That is
+  /// not allowed, because their extents depend on the mesh.
   constexpr bool is_part_of_state(node const& n) const {
     fusion_role const role = declared(n.kind).fusion;
     bool const gives = n.kind == primitive::input || n.kind == primitive::read || role == fusion_role::random ||
@@ -58,7 +58,7 @@ struct partitioner {
   }
   constexpr void effect(node const& n, placement const& at) {
     value_id v = p.copies.copy_at(p.from.operand(n, 0), at);
-    // A value in another variable's memory is copied, so that variables may swap values.
+    // If the value is in another variable's memory, it is copied, so that variables may swap values.
     node const& maker = p.m.nodes[p.m.values[owner_of_memory(p.m, v)].node];
     if (n.kind == primitive::write && maker.kind == primitive::read && variable_of(maker) != variable_of(n))
       v = copied(p.b, v);
@@ -67,7 +67,7 @@ struct partitioner {
     p.make(n, operands);
   }
 
-  /// The implied placement, except for the dims that the node names.
+  /// Gives a value the implied placement, except for the dims that the node names.
   constexpr void requested_placement(node const& n) {
     value_id const old = p.from.operand(n, 0);
     shape const& dims = p.from.values[old].dims;
@@ -103,7 +103,7 @@ struct partitioner {
     p.give(p.make(n, operands), p.from.result(n), to);
   }
 
-  /// The placement of an output. A tensor that is watched in a loop has the loop's dim besides: where that and another
+  /// The placement of an output. A tensor that is watched in a loop also has the loop's dim. If this dim and another
   /// dim claim one axis, the first rule holds.
   constexpr placement shown(node const& n) {
     value_id const x = p.from.operand(n, 0);
@@ -115,10 +115,10 @@ struct partitioner {
 
 /// The program of one rank of a mesh under a layout.
 ///
-/// errors  S04 an axis that the mesh does not have; S05 one axis shards two dims that meet; S21 a node that cannot be
-/// partitioned
+/// errors  S04 the mesh lacks an axis; S05 one axis shards two dims that meet; S21 exchanged rows would be seen outside
+///         of the step
 ///
-/// source  Mesh-TensorFlow, arXiv:1811.02084, section 3; partial sums as in GSPMD, arXiv:2105.04663
+/// source  Mesh-TensorFlow, arXiv:1811.02084, section 3, with partial sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {
   meshtensor::module m{};
   copy_tables(m, from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the passes from module to module in the order in which they run. Lowering in the compiler and at start-up,
-// verification, timing and the golden texts of the tests all read this table. lower.hpp runs what comes behind them:
-// bind, plan_memory and the checks of plans.
+// verification, timing and the golden texts of the tests all read this table. The steps after these passes are in
+// lower.hpp: bind, plan_memory and the checks of plans.
 #pragma once
 
 #include "meshtensor/graph/trace.hpp"
@@ -28,8 +28,8 @@ struct lowering_request {
   device_capabilities capabilities;
 };
 
-/// The input that a pass depends on: the program, also its mesh and layout, or also its device. All executables with
-/// the same input share the pass's result.
+/// The input that a pass depends on: the program alone, the program with its mesh and layout, or these with the device.
+/// All executables with the same input share the pass's result.
 enum class pass_input : std::uint8_t { program, layout, device };
 
 struct pass_row {
@@ -38,7 +38,7 @@ struct pass_row {
   meshtensor::module (*run)(module const&, lowering_request const&);
 };
 
-/// Fuses a module if the device runs fused kernels; else returns it unchanged.
+/// Fuses a module if the device runs fused kernels. Otherwise it returns the module unchanged.
 constexpr module fuse(module const& m, device_capabilities const& capabilities) {
   if (!capabilities.fuses) return m;
   // Some results of a composite may be unused.
@@ -64,7 +64,7 @@ inline constexpr pass_row passes[pass_count] = {
     {"overlap", pass_input::device, [](module const& m, lowering_request const&) { return overlap(m); }},
 };
 
-/// The number of passes that depend on no more than `input`; they are the first rows of the table.
+/// The number of passes that depend on no more than `input`. They are the first rows of the table.
 constexpr int passes_of(pass_input input) {
   int n = 0;
   while (n < pass_count && passes<>[n].depends_on <= input) ++n;

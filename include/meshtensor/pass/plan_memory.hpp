@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans memory: gives every value a place and an offset in it. A steady step allocates nothing.
+// Plans memory: gives every value a place and an offset in it, so that a steady step allocates nothing.
 // before: bound and scheduled.  after: offsets in one arena, its size, and the node at which it is fullest.
 #pragma once
 
@@ -24,7 +24,7 @@ struct planner {
   constexpr planner(module const& source, plan& target)
       : m(source), p(target), life(source, target), reuse(source, life), surveying(true), event_node{} {}
 
-  /// First a survey of live ranges, then a second walk in which values reuse the buffers of dead ones.
+  /// Surveys the live ranges first. In a second walk, values reuse the buffers of dead values.
   constexpr void run(int entry) {
     walk(entry);
     reuse.find(entry);
@@ -72,7 +72,8 @@ struct planner {
     for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
   }
 
-  /// Puts a value into its stack's slice or the buffer that it reuses, where `find` has found one; else into the arena.
+  /// Puts a value into its stack's slice or into the buffer that it reuses, if `find` has found one, otherwise into the
+  /// arena.
   constexpr void give(value_id v) {
     if (!surveying && reuse.fills[v]) return live_in(v, place::stack_slice);
     if (!surveying && reuse.next_value[v] != 0) {
@@ -81,8 +82,8 @@ struct planner {
     }
     live_in(v, place::arena);
   }
-  /// A kernel's results, and those of a composite that the device runs whole, may reuse the buffers of operands that
-  /// die; the values inside have no memory.
+  /// Places the results of a kernel, or of a composite that the device runs whole. They may reuse the buffers of
+  /// operands that die. The values inside have no memory.
   constexpr void kernel(node const& n) {
     unsigned dying = 0;
     if (!surveying)
@@ -121,7 +122,7 @@ struct planner {
     }
   }
 
-  /// Calls f(value) for what the body of a loop gathers one iteration ahead.
+  /// Calls f(value) for each value that the body of a loop gathers one iteration ahead.
   template <class F>
   constexpr void each_ahead(node const& owner, F f) const {
     region_id const body = m.region_of(owner, 0);
@@ -129,7 +130,8 @@ struct planner {
       if (node const& n = m.nodes[p.steps.nodes[p.steps.first[body] + i]]; starts_ahead(p.numbers, n)) f(m.result(n));
   }
 
-  /// Whether a loop's carry takes the memory of its first value: nothing else reads that.
+  /// Whether a loop's carry takes the memory of its first value. No other operand may be in this memory, and nothing
+  /// may use it later.
   constexpr bool begins_in_place(node const& n, int carry) const {
     value_id const first = m.operand(n, carry);
     if (surveying || reuse.last_use(first) != life.now || p.where[life.root(first)] != place::arena) return false;
@@ -199,7 +201,7 @@ struct planner {
 
 }  // namespace detail
 
-/// Plans the memory of one entry of a partitioned module; an empty plan if the module has a report.
+/// Plans the memory of one entry of a partitioned module. The plan is empty if the module has a report.
 constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
   plan p{};
   p.numbers = numbers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes dead code: nodes, arguments, carries and outputs of loops.
 // before: any verified module.  after: every node has an effect, is an input, or leads to an effect.
-// why: differentiation and folding leave dead nodes behind; a removed node needs no layout, no kernel and no memory.
+// why: differentiation and folding leave dead nodes behind. A removed node needs no layout, no kernel and no memory.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -12,12 +12,12 @@ namespace detail {
 /// The values of a module that lead to an effect, found backwards from the effects.
 struct need {
   meshtensor::module const& m;
-  id owner[max_regions];   // of a region: its node plus 1
+  id owner[max_regions];   // of a region: the node that owns it, plus 1
   bool value[max_values];  // used by a node that is kept
-  bool node[max_nodes];    // kept
+  bool node[max_nodes];    // whether the node is kept
   value_id waiting[max_values];
   int count;
-  bool keeps_gradients;  // gradients are still to be taken: composites keep theirs
+  bool keeps_gradients;  // whether gradients are still to be taken, so that composites keep theirs
 
   constexpr explicit need(module const& source)
       : m(source), owner{}, value{}, node{}, waiting{}, count(0), keeps_gradients(false) {
@@ -43,7 +43,7 @@ struct need {
     for (int i = 0; i < l.count; ++i) want(m.link(l, i));
   }
 
-  // Keeps a node, and what it needs whichever of its results is used.
+  // Keeps a node, and the values that it needs no matter which of its results are used.
   constexpr void keep(int i) {
     if (node[i]) return;
     node[i] = true;
@@ -51,12 +51,12 @@ struct need {
     if (owner[n.region] != 0) keep(owner[n.region] - 1);
     switch (n.kind) {
       case primitive::repeat:
-        if (loop::of(n).ends_early) follow_loop(n, 0);  // the number of its iterations
+        if (loop::of(n).ends_early) follow_loop(n, 0);  // the number of its iterations is its first carry
         return;
       default: break;
     }
     want_all(n.operands);
-    for (int k = 0; k < n.regions.count; ++k) {  // a composite keeps its signature: a device may recognize it by name
+    for (int k = 0; k < n.regions.count; ++k) {  // a composite keeps its signature, because a device may recognize it
       if (k > 0 && !keeps_gradients) break;
       want_all(m.regions[m.region_of(n, k)].arguments);
       want_all(m.regions[m.region_of(n, k)].results);
@@ -87,7 +87,7 @@ struct need {
 
 }  // namespace detail
 
-/// The module without dead code. Inputs stay; composites keep all operands and results.
+/// The module without dead code. Inputs stay, and composites keep all operands and results.
 constexpr module prune(module const& m) {
   if (!m.report.empty()) return m;
   meshtensor::module result{};

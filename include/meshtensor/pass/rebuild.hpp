@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a module node by node: the base of passes that rewrite a module.
+// Copies a module node by node. Passes that rewrite a module are based on it. For example:
 //
 //     module result{};
 //     rebuild w(m, result);
@@ -9,7 +9,7 @@
 //       else if (!is_dead(m, n)) w.copy(n);                                 // neither: the node is removed
 //     }
 //
-// Nodes that a pass adds are made with `w.b`, which has the region, path and line of the last node entered.
+// If a pass adds nodes, it makes them with `w.b`. This builder has the region, path and line of the last node entered.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
@@ -17,27 +17,27 @@
 
 namespace meshtensor {
 
-/// Maps one module to another. Numbers, dims, names, paths, lines and variables keep their ids; nodes, values and
-/// regions get new ones, in the old order.
+/// Maps one module to another. Numbers, dims, names, paths, lines and variables keep their ids. Nodes, values and
+/// regions get new ids, in the old order.
 struct rebuild {
   meshtensor::module const& from;
   meshtensor::module& m;
   builder b;
-  bool const* wanted;       // by old value: whether a loop still returns it; null: all
-  bool const* left_out;     // by old value: arguments that another value replaces; null: none
-  id called[max_values];    // by old value: its new id plus 1; 0: none
-  id entered[max_regions];  // by old region: its new id plus 1; 0: none
+  bool const* wanted;       // by old value: whether a loop still returns it. Null stands for all values
+  bool const* left_out;     // by old value: arguments that another value replaces. Null stands for none
+  id called[max_values];    // by old value: its new id plus 1, or 0 if it has none
+  id entered[max_regions];  // by old region: its new id plus 1, or 0 if it has none
 
   constexpr rebuild(module const& source, module& target)
       : from(source), m(target), b(target), wanted(nullptr), left_out(nullptr), called{}, entered{} {
     copy_tables(m, from);
   }
 
-  /// The new id of an old value; no_id if it has none.
+  /// The new id of an old value, or no_id if it has none.
   constexpr value_id operator[](value_id old) const { return static_cast<value_id>(called[old] - 1); }
   constexpr bool has(value_id old) const { return called[old] != 0; }
 
-  /// The new id of an old region; the region is made at the first call.
+  /// The new id of an old region. The first call makes the region.
   constexpr region_id region_of(region_id old) {
     if (entered[old] == 0) {
       region const& r = from.regions[old];
@@ -49,17 +49,17 @@ struct rebuild {
     return static_cast<region_id>(entered[old] - 1);
   }
 
-  /// Nodes made next belong where `n` stood.
+  /// Gives nodes that are made next the region, path and line of `n`.
   constexpr void enter(node const& n) {
     b.region = region_of(n.region), b.path = n.path, b.site = n.site, b.copy = n.copy;
     b.phase = n.phase, b.called = n.called;
   }
 
-  /// Users of an old value use a new one from now on.
+  /// Makes users of an old value use a new value from now on.
   constexpr void replace(value_id old, value_id made) { called[old] = static_cast<id>(made + 1); }
 
   /// Copies a node whose operands all have new ids, with its results and, if it owns regions, their lists. Arguments
-  /// without a new id or in `left_out` are dropped together with their operands, and so are unwanted results.
+  /// without a new id or in `left_out` are dropped together with their operands. Unwanted results are dropped, too.
   constexpr node_id copy(node const& n) {
     enter(n);
     if (n.regions.count != 0) return copy_owner(n);
@@ -68,7 +68,7 @@ struct rebuild {
     for (int i = 0; i < n.operands.count; ++i) m.links[m.link_count++] = (*this)[from.operand(n, i)];
     return add(n, operands, from.links + n.results.first, n.results.count);
   }
-  /// Like `copy`, with other operands, given by their new ids.
+  /// Does the same with other operands, given by their new ids.
   constexpr node_id copy(node const& n, ids operands) {
     enter(n);
     return add(n, b.add_links(operands), from.links + n.results.first, n.results.count);
@@ -83,7 +83,7 @@ struct rebuild {
     b.make_room(m.link_count, links, max_links, "G02", "operands and results, gradients included");
   }
 
-  // A node like `n` with these operands, and with results like the old values `results`, as links has them.
+  // Adds a node like `n` with these operands, and with results like the old values in `results`.
   constexpr node_id add(node const& n, list operands, id const* results, int count) {
     b.make_room(m.node_count, 1, max_nodes, "G02", "nodes, gradients included");
     b.make_room(m.value_count, count, max_values, "G02", "tensors, gradients included");
@@ -107,7 +107,7 @@ struct rebuild {
     loop const l = trims ? loop::of(n) : loop{};
     list const body = from.regions[from.region_of(n, 0)].arguments;
 
-    // Operands go with their arguments, carries as a whole, other results if they are unwanted.
+    // Operands are dropped with their arguments, carries as a whole, and other results if they are unwanted.
     constexpr int most = id_list<>::most;
     bool leaves[most] = {}, gives[most] = {};
     for (int p = 0; p < body.count && trims; ++p) leaves[p] = !stays(from.link(body, p));
@@ -139,7 +139,7 @@ struct rebuild {
     return made;
   }
 
-  // Sets the lists of a complete region: the arguments that remain, renumbered, and the results.
+  // Sets the lists of a complete region: the results, and the remaining arguments with new numbers.
   constexpr region_id close(region_id old, bool const* gives) {
     region_id const r = region_of(old);
     region const& was = from.regions[old];

@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// Rough cost of a change of placement, to choose a copy to start from; 0: no communication.
+/// Rough cost of a change of placement, to choose the copy to start from. A cost of 0 means no communication.
 constexpr int transition_cost(placement const& from, placement const& to) {
   int cost = 0;
   for (int a = 0; a < max_axes; ++a) {
@@ -34,13 +34,13 @@ struct resharding {
   }
   constexpr dim_id dim_at(int position) const { return static_cast<dim_id>(b.m.values[current].dims.at[position]); }
 
-  // How many of the target's axes a dim already has, in order; any other axes it has are in the way.
+  // The number of the target's axes that a dim already has, in order. If it has other axes, too, they are in the way.
   constexpr int agreed(int position) const {
     int n = 0;
     while (at().axis_at(position, n) >= 0 && at().axis_at(position, n) == to.axis_at(position, n)) ++n;
     return n;
   }
-  /// The next axis that the dim needs, if no other axis is in the way; -1: none.
+  /// The next axis that the dim needs, or -1 if there is none or another axis is in the way.
   constexpr int next_axis(int position) const {
     int const n = agreed(position);
     return at().axis_at(position, n) >= 0 ? -1 : to.axis_at(position, n);
@@ -81,7 +81,7 @@ struct resharding {
     int const a = next_axis(position);
     if (a < 0 || !at().shards(a)) return false;
     int const source = at().sharded_at(a);
-    if (at().order(a) + 1 != at().axes_of(source)) return false;  // only the innermost axis of a dim can move in place
+    if (at().order(a) + 1 != at().axes_of(source)) return false;  // only a dim's innermost axis can move in place
     placement p = at();
     p.unshard(a);
     p.shard(position, a);
@@ -97,7 +97,8 @@ struct resharding {
     emit(primitive::all_gather, 0, {.axes = 1u << a, .join = dim_at(position)}, p);
     return true;
   }
-  /// Whether an axis that is to be gathered shards the target, too: gathering would undo what is needed again.
+  /// Whether an axis that is to be gathered also shards the target. Gathering would then undo sharding that is needed
+  /// again.
   constexpr bool trades_axes() const {
     for (int a = 0; a < max_axes; ++a)
       if (at().is_partial(a) && at().part(a) != to.part(a)) return false;
@@ -132,7 +133,7 @@ struct resharding {
         if (step(i)) return true;
       return false;
     };
-    // Steps that shrink the value come first, steps that enlarge it last.
+    // Steps that shrink the value come first, and steps that enlarge it come last.
     while (!(at() == to)) {
       if (any([&](int i) { return slice(i); })) continue;
       if (any([&](int i) { return scatter(i); })) continue;
@@ -148,9 +149,10 @@ struct resharding {
 
 }  // namespace detail
 
-/// Adds the nodes that reshard `v` to `to` at the builder's position, and returns the resharded value, or `v` if it has
-/// that placement already. Order: slice, reduce_scatter, all_reduce, all_to_all, move, all_gather. Only the innermost
-/// axis of a dim is sliced, scattered, exchanged or gathered; where axes trade places otherwise, one move does it.
+/// Adds the nodes that reshard `v` to `to` at the builder's position, and returns the resharded value. If `v` has that
+/// placement already, it is returned. The order is slice, reduce_scatter, all_reduce, all_to_all, move, all_gather.
+/// Only the innermost axis of a dim is sliced, scattered, exchanged or gathered. If axes trade places in another way,
+/// one move does it.
 constexpr value_id reshard(builder& b, value_id v, placement const& to) {
   detail::resharding r{b, v, to};
   r.run();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses which forward values to save for the backward loop and which to recompute.
-// before: differentiated; every value that the later loop reads is saved, as a stacked output of the earlier one.
-// after: values are recomputed in the later loop where that saves least, by arithmetic alone or, in a checkpointed
-// layer, by any node: a minimum cut.
-// why: values saved for every iteration are most of the memory of a training step.
+// before: differentiated. Every value that the later loop reads is saved, as a stacked output of the earlier one.
+// after: the later loop recomputes values if fewer values are then saved, by a minimum cut. It recomputes them by
+// arithmetic alone or, in a checkpointed layer, by any node.
+// why: the values saved for every iteration take most of the memory of a training step.
 //
-// Values are weighed by dtype and number of dims: a structure must not depend on extents.
+// The weight of a value depends only on its dtype and number of dims, because the structure must not depend on extents.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -23,7 +23,7 @@ struct saving : rebuild {
   kept_values const& choice;
   addition additions[max_values];
   int addition_count;
-  bool remade[max_values];  // stacked arguments that are recomputed instead
+  bool remade[max_values];  // whether a stacked argument is recomputed instead
   id again[max_values];     // of an old value: its new value in the loop `again_in`, plus 1
   node_id again_in[max_values];
 
@@ -39,7 +39,7 @@ struct saving : rebuild {
   constexpr void run() {
     for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
       node const& n = from.nodes[i];
-      if (n.kind == primitive::argument && has(from.result(n))) continue;  // copied early, for another node
+      if (n.kind == primitive::argument && has(from.result(n))) continue;  // it was copied earlier, for another node
       if (n.kind == primitive::argument && remade[from.result(n)]) {
         value_id const v = choice.origin(from.result(n));
         node_id const earlier = static_cast<node_id>(choice.owner[from.values[v].region] - 1);
@@ -52,7 +52,8 @@ struct saving : rebuild {
   }
 
  private:
-  /// The value in the new body of `later` for an old value of the body of loop `earlier`: saved or recomputed.
+  /// The value in the new body of loop `later` for an old value of the body of loop `earlier`. It is saved or
+  /// recomputed.
   constexpr value_id made_again(node_id earlier, node_id later, value_id v) {
     v = choice.canonical(v);
     if (again[v] != 0 && again_in[v] == later) return static_cast<value_id>(again[v] - 1);
@@ -74,7 +75,7 @@ struct saving : rebuild {
     return b.add_again(n, result, operands);
   }
 
-  /// The value in an iteration of `later` for a new value in the same iteration of `earlier`.
+  /// The value in an iteration of loop `later` for a new value in the same iteration of loop `earlier`.
   constexpr value_id crossed(node_id earlier, node_id later, value_id v) {
     node const& before = m.nodes[m.values[(*this)[from.result(from.nodes[earlier])]].node];
     node const n = m.nodes[m.values[v].node];
@@ -122,7 +123,7 @@ struct saving : rebuild {
     return a;
   }
 
-  // Adds the additional operands to a loop that was copied.
+  // Adds the additional operands to a copied loop.
   constexpr void append(node_id old, node_id made) {
     node& n = m.nodes[made];
     auto& body = m.regions[m.region_of(n, 0)];
@@ -149,9 +150,10 @@ struct saving : rebuild {
 
 }  // namespace detail
 
-/// The same results, bit for bit, with fewer values saved from forward for backward loops.
+/// Returns a module with the same results, bit for bit, but with fewer values saved from forward for backward loops.
 ///
-/// source  minimum cuts for rematerialization: Jain et al., arXiv:1910.02653, section 2; Chen et al., arXiv:1604.06174
+/// source  minimum cuts for rematerialization: Jain et al., arXiv:1910.02653, section 2, and Chen et al.,
+/// arXiv:1604.06174
 constexpr module save_or_recompute(module const& m) {
   if (!m.report.empty()) return m;
   detail::kept_values const choice(m);

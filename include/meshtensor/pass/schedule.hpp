@@ -25,15 +25,16 @@ constexpr bool shares_memory(node const& n) {
 
 namespace detail {
 
-/// Finds the updates: nodes that are computed for writes alone, and where they run. A place is the number of the nodes
-/// that keep theirs, up to the one behind which a node runs, in the order in which they were made.
+/// Finds the updates, which are nodes that are computed only for writes, and the places where they run. All other nodes
+/// keep their order, and their place is their number, counted from 1. The place of an update is the place of the node
+/// after which it runs, or 0 for the start.
 struct scheduler {
   meshtensor::module const& m;
   binding const& numbers;
   bool updates[max_nodes];
   id place[max_nodes];
-  id variable_of_value[max_values];  // whose memory a value shares, plus 1
-  id last_use[max_variables];        // the place of the last node, no update, that uses a variable's old value
+  id variable_of_value[max_values];  // the variable whose memory a value shares, plus 1
+  id last_use[max_variables];        // the place of the last node, other than updates, that uses a variable's old value
 
   constexpr scheduler(module const& source, binding const& bound)
       : m(source), numbers(bound), updates{}, place{}, variable_of_value{}, last_use{} {
@@ -50,7 +51,7 @@ struct scheduler {
   }
 
  private:
-  /// Whether a node may run earlier than where it was made: it waits for no other processor.
+  /// Whether a node may run earlier than where it was made, because it waits for no other rank.
   constexpr bool may_move(node const& n) const {
     if (n.effect || m.regions[n.region].kind != region_kind::entry) return false;
     if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n));
@@ -59,7 +60,7 @@ struct scheduler {
            declared(n.kind).fusion != fusion_role::none;
   }
   constexpr void find_updates() {
-    bool stays[max_values] = {}, is_used[max_values] = {};  // by a node that keeps its place; by any
+    bool stays[max_values] = {}, is_used[max_values] = {};  // by a node that keeps its place, or by any node
     for (int r = 0; r < m.region_count; ++r)
       for (int i = 0; i < m.regions[r].results.count; ++i) stays[m.link(m.regions[r].results, i)] = true;
     for (int i = m.node_count; i-- > 0;) {
@@ -86,7 +87,8 @@ struct scheduler {
       if (shares_memory(n)) variable_of_value[m.result(n)] = v;
     }
   }
-  /// Updates run as soon as they can: behind what makes their operands, and behind the last use of what they replace.
+  /// Places updates as early as possible: after the nodes that make their operands, and after the last use of the
+  /// values that they replace.
   constexpr void place_early() {
     for (int i = 0; i < m.node_count; ++i)
       if (node const& n = m.nodes[i]; n.kind == primitive::write)
@@ -96,7 +98,8 @@ struct scheduler {
       for (int k = 0; updates[i] && k < m.nodes[i].operands.count; ++k)
         place[i] = later(place[i], place[m.values[m.operand(m.nodes[i], k)].node]);
   }
-  /// What is not written itself runs just before the first update that reads it, unless it gives less than it reads.
+  /// If no result of an update is written to a variable, the update is delayed to the place of the first update that
+  /// reads one. However, if its results take less memory than its operands, it stays early.
   constexpr void place_what_they_read() {
     id first_use[max_values] = {};  // a place, plus 1
     bool is_written[max_values] = {};
@@ -126,19 +129,20 @@ struct scheduler {
     return given < read;
   }
   static constexpr id later(id a, id b) { return a < b ? b : a; }
-  static constexpr id earlier(id a, id b) { return a == 0 || (b != 0 && b < a) ? b : a; }  // 0: none
+  static constexpr id earlier(id a, id b) { return a == 0 || (b != 0 && b < a) ? b : a; }  // 0 stands for none
 };
 
 }  // namespace detail
 
-/// Nodes run in the order in which they were made, but updates as soon as they can, and writes as soon as the old value
-/// of the variable is no longer needed: so a gradient lives until its update.
+/// The order in which nodes run. Nodes run in the order in which they were made, but updates run as early as possible.
+/// Writes follow as soon as the old value of the variable is no longer needed. Therefore a gradient lives only until
+/// its update.
 constexpr order schedule(module const& m, binding const& numbers) {
   order o{};
   detail::scheduler const s(m, numbers);
   id last_update[max_variables] = {};                                // the last update that reads a variable, plus 1
-  id next_write[max_nodes] = {}, first_write[max_nodes] = {};        // writes that follow a node, plus 1
-  id next_update[max_nodes] = {}, first_update[max_nodes + 1] = {};  // updates at a place, plus 1
+  id next_write[max_nodes] = {}, first_write[max_nodes] = {};        // the writes that follow a node, plus 1
+  id next_update[max_nodes] = {}, first_update[max_nodes + 1] = {};  // the updates at a place, plus 1
   for (int i = 0; i < m.node_count; ++i)
     for (int k = 0; s.updates[i] && k < m.nodes[i].operands.count; ++k)
       if (id const v = s.variable_of_value[m.operand(m.nodes[i], k)]; v != 0)

@@ -3,7 +3,8 @@
 // before: differentiated, not partitioned.  after: no two nodes of one path and region compute the same value.
 // why: differentiation does not look for existing nodes, and every later pass costs time for each node.
 //
-// Every result stays the same bit for bit: x + 0 stays (it turns -0 into 0), x * 0 stays (it may be NaN).
+// Every result stays the same bit for bit. Therefore x + 0 stays, because it turns -0 into 0, and x * 0 stays, because
+// it may be NaN.
 #pragma once
 
 #include <bit>
@@ -14,15 +15,15 @@
 namespace meshtensor {
 namespace detail {
 
-/// Rewrites operands and results of a module in place; dead nodes stay until the module is pruned.
+/// Rewrites operands and results of a module in place. Dead nodes stay until the module is pruned.
 struct simplification {
   static constexpr unsigned buckets = std::bit_ceil(2u * max_nodes);
   meshtensor::module& m;
-  id same[max_values];     // the value that replaces a value, plus 1; 0: itself
-  id owner[max_regions];   // node plus 1
-  id stacked[max_values];  // of a value in a loop's body: the stacked output that it becomes, plus 1
+  id same[max_values];     // the value that replaces a value, plus 1, or 0 if nothing replaces it
+  id owner[max_regions];   // the node that owns a region, plus 1
+  id stacked[max_values];  // of a value in a loop's body: the loop's stacked result of it, plus 1
   id table[buckets];       // nodes by hash, plus 1
-  bool differentiates;     // a gradient is still to be taken: stop_gradient is not an identity
+  bool differentiates;     // whether a gradient is still to be taken: then stop_gradient is not an identity
 
   constexpr explicit simplification(module& target)
       : m(target), same{}, owner{}, stacked{}, table{}, differentiates(false) {
@@ -33,12 +34,12 @@ struct simplification {
     for (int i = 0; i < m.node_count; ++i) step(i);
   }
 
-  // ---- what rules ask ----
+  // ---- for the rules of operations ----
 
   constexpr node const& maker(value_id v) const { return m.nodes[m.values[v].node]; }
   constexpr bool made_by(value_id v, primitive kind) const { return maker(v).kind == kind; }
   constexpr bool made_by(value_id v, function f) const { return applies(maker(v), f); }
-  /// Whether a value is this literal everywhere, sign included.
+  /// Whether a value is this literal everywhere. The sign of a zero counts, too.
   constexpr bool is_literal(value_id v, number_value const& number) const {
     number_value const* const known = literal_of(m, v);
     return known != nullptr && known->is_same(number);
@@ -48,7 +49,7 @@ struct simplification {
     value const &x = m.values[a], &y = m.values[b];
     return x.type == y.type && x.dims == y.dims && x.layout == y.layout;
   }
-  /// Operand 0 if it is all that the node gives; no_id: it is not.
+  /// Operand 0 if the node returns a value of the same dtype, dims and placement, or no_id if not.
   constexpr value_id operand_if_alike(node const& n) const {
     return alike(m.operand(n, 0), m.result(n)) ? m.operand(n, 0) : no_id;
   }
@@ -77,14 +78,14 @@ struct simplification {
 
   // ---- equal nodes ----
 
-  // Whether arguments may merge: not carries, which differ between iterations, nor those of composites, which keep
-  // their signature.
+  // Whether arguments may merge. Carries may not, because they differ between iterations. Arguments of composites may
+  // not, because a composite keeps its signature.
   constexpr bool may_merge(node const& argument) const {
     if (owner[argument.region] == 0) return false;
     node const& o = m.nodes[owner[argument.region] - 1];
     return o.kind == primitive::repeat && place_of(argument) >= loop::of(o).carries;
   }
-  // An argument's operand and whether it is stacked, as one number: arguments with the same number are equal.
+  // An argument's operand and whether it is stacked, as one number. Arguments with the same number are equal.
   constexpr unsigned meaning(node const& argument) const {
     node const& o = m.nodes[owner[argument.region] - 1];
     int const place = place_of(argument);
@@ -92,7 +93,8 @@ struct simplification {
     return 2u * seen(m.operand(o, place)) + (is_stacked ? 1u : 0u);
   }
 
-  // A layout may treat paths differently, except for nodes without dims.
+  // Whether nodes of different paths must stay apart. A layout may treat paths differently, unless a node has no dims.
+  // Random numbers depend on the path.
   constexpr bool path_matters(node const& n) const {
     if (declared(m, n).fusion == fusion_role::random || m.result_value(n).dims.count != 0) return true;
     for (int i = 0; i < n.operands.count; ++i)
@@ -131,7 +133,7 @@ struct simplification {
     table[at] = static_cast<id>(i + 1);
   }
 
-  // Completes a region: forwards its results, and merges the equal stacked outputs of a loop.
+  // Completes a region: forwards its results, and merges stacked outputs of a loop that are equal.
   constexpr void close(node const& n) {
     for (int k = 0; k < n.regions.count; ++k) forward(m.regions[m.region_of(n, k)].results);
     if (n.kind != primitive::repeat) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves collectives over what a loop stacks into the loop: one for each slice.
-// before: partitioned.  after: the gradients of a layer are sent while those of the next one are computed, and a loop
-// stacks reduced values instead of partial sums; parameters that are sharded are gathered layer by layer.
-// why: outside of the loop all would be waited for at once, and all layers would be in memory at once.
+// Moves collectives of a loop's stacked values into the loop: one for each slice.
+// before: partitioned.  after: the gradients of a layer are sent while those of the next layer are computed. A loop
+// stacks reduced values instead of partial sums. Sharded parameters are gathered layer by layer.
+// why: after the loop, ranks would wait for all slices at once. Before it, all layers would be in memory at once.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -53,7 +53,7 @@ struct collective_slicer {
       for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
   }
 
-  /// Whether a value is a variable's, perhaps in another dtype or placement, perhaps within a loop.
+  /// Whether a value is a variable's value, perhaps in another dtype or placement, and perhaps within a loop.
   constexpr bool is_of_variable(value_id v) const {
     for (;;) {
       node const& n = from.nodes[from.values[v].node];
@@ -69,8 +69,8 @@ struct collective_slicer {
       }
     }
   }
-  /// Whether a loop runs over slices of variables: over layers, which are few and large, not over positions of a
-  /// sequence.
+  /// Whether a loop runs over slices of variables, so that it runs over layers. Layers are few and large, in contrast
+  /// to the positions of a sequence.
   constexpr bool goes_over_layers(node const& owner) const {
     loop const l = loop::of(owner);
     for (int k = l.carries; k < l.carries + l.stacked; ++k)
@@ -78,8 +78,8 @@ struct collective_slicer {
     return false;
   }
 
-  /// Finds the gathers of variables of which only loops over layers take slices. Slices of one dim are small: they are
-  /// gathered together.
+  /// Finds the gathers of variables of which only loops over layers take slices. Slices of one dim are small, so they
+  /// are gathered together, before the loop.
   constexpr void find_gathers() {
     for (int i = 0; i < from.node_count; ++i) {
       node const& n = from.nodes[i];
@@ -90,7 +90,7 @@ struct collective_slicer {
         if (is_of_variable(stack) && from.values[slice].dims.count >= 2 && !is_given(n, slice)) ++slices[stack];
       }
     }
-    for (int i = from.node_count; i-- > 0;) {  // of several gathers one after the other the last one comes first
+    for (int i = from.node_count; i-- > 0;) {  // of several successive gathers, the last one comes first
       node const& n = from.nodes[i];
       if (n.kind != primitive::all_gather || uses[from.result(n)] == 0) continue;
       moved[i] = slices[from.result(n)] == uses[from.result(n)];
@@ -115,7 +115,7 @@ struct collective_slicer {
       if (from.link(results, k) == v) return true;
     return false;
   }
-  /// Users of the slice get the gathered one; the loop itself gets its argument.
+  /// Users of the slice get the gathered slice, but the loop itself gets its argument.
   constexpr void show_arguments(node const& owner, bool shown) {
     list const arguments = from.regions[from.region_of(owner, 0)].arguments;
     for (int k = 0; k < arguments.count; ++k) {
@@ -126,8 +126,8 @@ struct collective_slicer {
       argument[slice] = shown ? static_cast<id>(was + 1) : no_id;
     }
   }
-  /// Gathers a slice behind its argument. Of several gathers those along the loop's dim are one, from the processor
-  /// that holds the slice, and come first.
+  /// Gathers a slice right after its argument. Several gathers along the loop's dim become one, from the rank that
+  /// holds the slice, and this one comes first.
   constexpr void gather(value_id slice) {
     value const& taken = from.values[slice];
     id_list<max_axes, node_id> chain{};
@@ -163,8 +163,9 @@ struct collective_slicer {
     w.replace(slice, v);
   }
 
-  /// The factor that a number scales: g of `g * rate`. It has the product's placement, even if that is partial:
-  /// partition reshards operands to it, and reduces a number before it multiplies a larger value.
+  /// The factor that a number scales, for example g of `g * rate`. It has the product's placement, even if that is
+  /// partial. The reason is that partition reshards operands to this placement, and reduces a number before it
+  /// multiplies a larger value.
   constexpr value_id scaled_by_number(value_id v) const {
     node const& n = from.nodes[from.values[v].node];
     if (!applies(n, function::multiply)) return no_id;
@@ -172,15 +173,15 @@ struct collective_slicer {
       if (from.operand_value(n, 1 - k).dims.count == 0) return from.operand(n, k);
     return no_id;
   }
-  /// The operand of a collective if numbers scaled only its result; every value in between is used once.
+  /// The operand of a collective without the numbers that scale it, if every value in between is used once.
   constexpr value_id unscaled(node const& n) const {
     value_id v = from.operand(n, 0);
     for (value_id x = v; uses[v] == 1 && (x = scaled_by_number(v)) != no_id;) v = x;
     return v;
   }
 
-  /// The slice to which a collective can move: a loop stacks its operand, perhaps scaled, and none of these values has
-  /// another use. Slices of one dim stay stacked and are sent as one.
+  /// The slice to which a collective can move, or no_id. A loop must stack the collective's operand, perhaps scaled,
+  /// and none of these values may have another use. Slices of one dim stay stacked and are sent together.
   constexpr value_id slice_for(node const& n) const {
     if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter && n.kind != primitive::local_slice)
       return no_id;
@@ -200,7 +201,7 @@ struct collective_slicer {
 
   constexpr void begin(value_id slice) {
     node const& c = from.nodes[of_slice[slice] - 1];
-    if (c.kind == primitive::local_slice) return;  // each processor stacks the slices of its part
+    if (c.kind == primitive::local_slice) return;  // each rank stacks the slices of its part
     value_id const operand = w[slice];
     value const v = w.m.values[operand];
     value_id const made = w.b.add_again(c, v, ids(&operand, 1));
@@ -216,7 +217,7 @@ struct collective_slicer {
     }
     w.replace(from.result(c), w[from.operand(c, 0)]);
   }
-  /// The placement of `v`, for a tensor of these dims: `v` itself, or a slice of it.
+  /// The placement of `v` for a tensor with these dims, which is `v` itself or a slice of it.
   static constexpr placement of_dims(value const& v, shape const& dims) {
     placement p = v.layout;
     for (int a = 0; a < max_axes; ++a) {

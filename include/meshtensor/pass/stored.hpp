@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores a module or a plan that the compiler made in an object file, by the rows in use: a module has room for the
-// largest program, so that most of it is zeros.
+// Stores a module or a plan that the compiler made in an object file. Only the rows in use are stored. A module has
+// room for the largest program, so most of it is zeros.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ void put_rows(Row (&table)[Capacity], int& count, std::array<Row, Count> const& 
 
 }  // namespace detail
 
-/// The rows of a module without a report. A trace is one object for all programs of a name, of several source files:
-/// with its fingerprint as `Fingerprint` each has its own rows.
+/// The rows of a module without a report. The trace is one object for all programs with the same name, even from
+/// several source files. Therefore `Fingerprint` is the trace's fingerprint, so that each program has its own rows.
 template <module const& M, std::uint64_t Fingerprint = 0>
 struct stored_module {
   static std::unique_ptr<module const> load() {
@@ -75,7 +75,7 @@ struct stored_module {
   static constexpr auto windows = detail::first_rows<M.window_count>(M.windows);
 };
 
-/// The rows of a plan of a module.
+/// The rows of a plan for a module.
 template <plan const& P, module const& M>
 struct stored_plan {
   static std::unique_ptr<plan const> load() {

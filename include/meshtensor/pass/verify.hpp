@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the invariants that every pass relies on: ids, order, regions, and each operation by its own rule.
-// before: any module.  after: the same; the first fault found is one sentence.
-// why: a pass that breaks something is caught right after it, at the line of the user's node, not three passes later.
+// before: any module.  after: the same. The first fault found is one sentence.
+// why: if a pass breaks something, this check finds it right after the pass, at the line of the user's node.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -156,7 +156,7 @@ struct verifier {
     return place_of(argument) < all.count && all.first + all.count <= m.link_count && argument.results.count == 1 &&
            m.link(all, place_of(argument)) == m.result(argument);
   }
-  /// Whether a row that an attribute names is there; `next` is the attribute behind it.
+  /// Whether the row that an attribute names exists. `next` is the attribute after it.
   constexpr bool exists(attribute_declaration const& a, id row, id next) const {
     if (a.optional && row == id{no_id}) return true;
     switch (a.kind) {
@@ -214,7 +214,7 @@ struct verifier {
 
 }  // namespace detail
 
-/// The first fault of a module as a sentence of code G40, or nothing. If a pass has left a report, returns that.
+/// The first fault of a module as a sentence of code G40, or nothing. If a pass has left a report, this is returned.
 constexpr diagnostic verify(module const& m) { return m.report.empty() ? detail::verifier(m).found : m.report; }
 
 }  // namespace meshtensor

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns watched tensors into outputs of the entry; inside a loop, into one more stacked result.
+// Turns watched tensors into outputs of the entry. If a tensor is watched inside a loop, the loop gets one more stacked
+// result.
 //
-// `differentiate` collects them, because only it sees the gradients of watched tensors. Afterwards they are ordinary
-// outputs, so every later pass, device and mesh treats them like the program's own.
+// `differentiate` collects the watched tensors, because only this pass sees their gradients. Afterwards they are
+// ordinary outputs, so every later pass, device and mesh treats them like the program's own outputs.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
@@ -13,7 +14,8 @@ namespace meshtensor::detail {
 /// Watched values of a module under construction, with their output names.
 class watched_values {
  public:
-  /// `n`: the node that watches; `v`: the tensor, or its cotangent, of `loss`.
+  /// Adds a watched value. `n` is the node that watches, and `v` is the tensor, or its cotangent with respect to
+  /// `loss`.
   constexpr void add(builder& b, node const& n, value_id v, value_id loss = no_id) {
     if (!b.expect(count_ < max_watched, "G33 a program watches at most 64 tensors")) return;
     for (int i = 0; i < count_; ++i) {
@@ -27,7 +29,7 @@ class watched_values {
     all_[count_++] = {name_of(n), n.path, n.site, v, loss};
   }
 
-  /// Adds the outputs; call it when all loops are complete.
+  /// Adds the outputs. Call it when all loops are complete.
   constexpr void surface(builder& b) const {
     for (int i = 0; i < count_; ++i) {
       b.path = all_[i].path, b.site = all_[i].site, b.copy = 0;

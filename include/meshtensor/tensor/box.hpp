@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the part of a tensor that a processor holds: its box, dim by dim. All other code asks here who holds what.
+// Computes the part of a tensor that a rank holds: its box, dim by dim. All other code asks these functions which rank
+// holds which elements.
 #pragma once
 
 #include "meshtensor/base/parts.hpp"
@@ -8,10 +9,11 @@
 
 namespace meshtensor {
 
-/// The part of the dim at `position` that a processor holds. The axes that shard a dim cut it one after the other, the
-/// major one first, each into balanced parts of what it finds: 5 over 2 x 2 gives 2, 1, 1, 1; 6 gives 2, 1, 2, 1.
+/// The part of the dim at `position` that a rank holds. The axes that shard a dim cut it one after the other, beginning
+/// with the major axis. Each axis divides the part that the axes before it have left into balanced parts. For example,
+/// 5 elements over 2 x 2 ranks give parts of 2, 1, 1 and 1, and 6 elements give 2, 1, 2 and 1.
 ///
-/// size, place  of an axis: its number of processors, and the processor's place along it
+/// size, place  functions of an axis: its number of ranks, and the rank's coordinate along it
 /// axes         how many of the dim's axes cut
 template <class Size, class Place>
 constexpr interval part_held(std::int64_t extent, std::int64_t grain, placement const& layout, int position, Size size,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters that take the line of the user's call: `line`, `at` and `named`. Where the types of the arguments tell an
-// error, the type of such a parameter has it as its `Reason`, and the compiler then refuses to make the parameter: it
-// names the user's line and prints the type, with the sentence in it. The call goes on, so that the error stays the
-// only one.
+// Parameters that take the line of the user's call: `line`, `at` and `named`. If the types of the arguments are enough
+// to find an error, the type of such a parameter has this error as its `Reason`. The compiler then refuses to make the
+// parameter, so it names the user's line and prints the type with the error sentence in it. The call itself goes on, so
+// that no other error follows.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 namespace meshtensor {
 
 namespace detail {
-/// What a function that is marked by MESHTENSOR_REFUSES asserts: that the mark makes this compiler say the reason.
+/// The condition that a function marked with MESHTENSOR_REFUSES asserts. In clang, the assertion fails and prints the
+/// reason. In g++, the mark alone prints the reason, so the assertion must not add a second error.
 template <class Reason>
 #if defined(__clang__)
 inline constexpr bool is_said = Reason::absent;
@@ -38,7 +39,7 @@ struct line {
   }
 };
 
-/// The line of a call as the last parameter of a function, for which `{}` stands.
+/// The line of a call as the last parameter of a function. Its default argument is `{}`.
 template <class Reason>
 struct checked_line : line {
   constexpr checked_line(std::source_location const& l = std::source_location::current()) : line(l) {}  // NOLINT
@@ -64,7 +65,7 @@ template <class Reason>
 inline constexpr bool is_refused<checked_line<Reason>> = !nothing_found<Reason>;
 }  // namespace detail
 
-/// An operand and the line of its use: operators take this, so that every node knows its line.
+/// An operand and the line of its use. Operators take this type, so that every node knows its line.
 template <class T, class Reason = no_error>
 struct at {
   T operand;

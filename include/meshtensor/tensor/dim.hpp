@@ -9,11 +9,11 @@
 
 namespace meshtensor {
 
-/// The extent of a dim as its type knows it: a number, bound at start-up, or computed from other dims.
+/// The extent of a dim as its type knows it: a number, an extent bound at start-up, or one computed from other dims.
 struct extent_rule {
-  /// holders, rows: of exchanged rows, see dim_row.
+  /// `holders` and `rows` belong to exchanged rows: see dim_row.
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, holders, rows } kind;
-  std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`; windowed: a window_places
+  std::int64_t value;  // fixed: the extent. shifted: added to the extent of `first`. windowed: a window_places
   name first, second;
 
   constexpr extent_rule() : kind(dynamic), value(0), first(), second() {}
@@ -23,10 +23,10 @@ struct extent_rule {
   constexpr bool operator==(extent_rule const&) const = default;
 };
 
-/// The number of places of a window along a dim of some extent: floor((extent + offset) / stride) + 1. Packed into one
-/// number, as the value of an extent_rule.
+/// The number of places of a window along a dim of some extent: floor((extent + offset) / stride) + 1, or 0 if the
+/// window is too long. It is packed into one number, because it is the value of an extent_rule.
 struct window_places {
-  std::int64_t offset;  // what padding adds, less the length of the window
+  std::int64_t offset;  // the elements that padding adds, minus the length of the window
   std::int64_t stride;
 
   static constexpr window_places of(std::int64_t packed) { return {packed >> 16, packed & 0xffff}; }
@@ -48,18 +48,19 @@ struct dim_extent {
 ///     inline constexpr struct heads : mt::dim<"heads", 8> {} heads;
 ///     inline constexpr struct joined : mt::dim<"joined", heads * d_head> {} joined;    // computed from others
 ///
-/// Identity is the name together with the extent: one name with two extents in one program is an error (T05).
+/// A dim is identified by its name together with its extent. Therefore one name with two extents in one program is an
+/// error (T05).
 template <name Name, extent_rule Extent = extent_rule{}>
 struct dim {
   static_assert(Extent.kind != extent_rule::fixed || Extent.value > 0,
                 "meshtensor T06: a dim's extent is at least 1; one by windowed has none where the window is too long");
-  static constexpr name dim_name = Name;  // not `label`: a dim may be called so
+  static constexpr name dim_name = Name;  // not `label`, because a dim may have that name
   static constexpr extent_rule dim_rule = Extent;
   constexpr dim_extent operator()(std::int64_t extent) const { return {Name, extent}; }
 };
 
-/// A dim, declared as `mt::dim`. A function that takes one is written with it: `constexpr auto layer(mt::scope auto s,
-/// auto x, mt::dim_type auto along)`.
+/// A dim, declared as `mt::dim`. Functions that take a dim use this concept, for example:
+/// `constexpr auto layer(mt::scope auto s, auto x, mt::dim_type auto along)`.
 template <class D>
 concept dim_type = requires {
   { D::dim_name } -> std::same_as<name const&>;
@@ -96,14 +97,14 @@ constexpr extent_rule windowed_by(window_places count) {
 }
 }  // namespace detail
 
-/// The extent of a dim divided by a stride, rounded up: `mt::dim<"rows_2", divided(rows, 2)>`. A layout's rule for the
-/// dim holds for such a dim, too, unless it has one of its own.
+/// The extent of a dim divided by a stride, rounded up: `mt::dim<"rows_2", divided(rows, 2)>`. If a layout has no rule
+/// for the new dim, its rule for the original dim applies.
 template <dim_type A>
 constexpr extent_rule divided(A, std::int64_t stride) {
   return detail::windowed_by<A>({-1, stride});
 }
 /// The number of places of a window of `size` elements, `dilation` apart, along a dim that is padded by `low` and
-/// `high`: `mt::dim<"rows_2", windowed(rows, 7, 2, 1, 3, 3)>`. Rules of layouts hold as for `divided`.
+/// `high`: `mt::dim<"rows_2", windowed(rows, 7, 2, 1, 3, 3)>`. The rules of layouts apply as for `divided`.
 template <dim_type A>
 constexpr extent_rule windowed(A, std::int64_t size, std::int64_t stride = 1, std::int64_t dilation = 1,
                                std::int64_t low = 0, std::int64_t high = 0) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids: the rows of the tables of a module, a type for each table, so that the id of a node does not compile where that
-// of a value is meant.
+// Ids of the rows in a module's tables. Each table has its own type of id, so that the id of a node does not compile in
+// a place that needs the id of a value.
 //
-// They are unscoped enumerations, which cost a constant evaluation as little as the number itself; a class costs twice
-// as much. An id becomes an integer by itself, to index its table or to be compared with a count. An integer becomes an
-// id by a cast alone, and an id never one of another table.
+// The ids are unscoped enumerations, because these cost a constant evaluation no more than the number itself. A class
+// would cost twice as much. An id converts implicitly to an integer, so it can index its table or be compared with a
+// count. An integer becomes an id only by a cast, and an id never converts to an id of another table.
 #pragma once
 
 #include <cstdint>
 
 namespace meshtensor {
 
-/// An id without its table, as the rows of a module store operands and attributes; a small count; and, in the tables of
-/// passes where 0 is none, an id plus 1.
+/// An id without its table. The rows of a module store operands and attributes in this form, and also small counts. In
+/// tables of passes where 0 means "none", it is an id plus 1.
 using id = std::uint16_t;
 
 enum node_id : id {};
@@ -25,8 +25,8 @@ enum path_id : id {};
 enum site_id : id {};
 enum variable_id : id {};
 
-/// The absence of an id, whatever its table. The compiler makes it an id of the other side's type where it is written,
-/// so that comparing with it is one comparison of numbers.
+/// The empty id of every table. The compiler converts it to the id type on the other side of a comparison, so that the
+/// comparison costs as little as one of numbers.
 struct no_id_t {
   static constexpr id value = 0xffff;
   consteval operator node_id() const { return node_id{value}; }          // NOLINT: it stands for an id of each table
@@ -38,7 +38,7 @@ struct no_id_t {
   consteval operator path_id() const { return path_id{value}; }          // NOLINT
   consteval operator site_id() const { return site_id{value}; }          // NOLINT
   consteval operator variable_id() const { return variable_id{value}; }  // NOLINT
-  consteval operator id() const { return value; }  // NOLINT: as rows store it; compare such with id{no_id}
+  consteval operator id() const { return value; }  // NOLINT: as rows store it. Compare with id{no_id}
 };
 inline constexpr no_id_t no_id{};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts: which dims are sharded over which axes. The types that users write, their value, and the placement of one
-// tensor.
+// Layouts, which say which dims are sharded over which axes: the types that users write, a layout as a value, and the
+// placement of one tensor.
 #pragma once
 
 #include <concepts>
@@ -17,8 +17,8 @@
 
 namespace meshtensor {
 
-/// One rule of a layout: under the path component `scope` (everywhere if empty), `dim` is sharded over `axes`, the
-/// first one major; no axes means replicated.
+/// One rule of a layout. Under the path component `scope`, or everywhere if it is empty, `dim` is sharded over `axes`,
+/// the major axis first. A rule without axes replicates the dim.
 struct layout_rule {
   name scope, dim;
   int count;
@@ -29,7 +29,7 @@ struct layout_rule {
 struct layout_rules {
   int count;
   layout_rule rules[max_rules];
-  diagnostic report;  // the first error, at compile time; at run time it is thrown
+  diagnostic report;  // the first error, if the compiler makes the layout. At run time, the error is thrown
 
   constexpr layout_rules& add(layout_rule const& r) {
     for (int i = 0; i < count; ++i)
@@ -69,7 +69,7 @@ struct layout_rules {
   }
 };
 
-/// Shards a dim over one axis, or over several, the first one major: `shard<batch, data>`.
+/// Shards a dim over one axis, or over several axes with the major one first: `shard<batch, data>`.
 template <auto Dim, auto... Axes>
 struct shard {
   static constexpr bool begins_with_dim = dim_type<std::remove_cvref_t<decltype(Dim)>>;
@@ -96,8 +96,8 @@ struct replicate {
 };
 
 /// Rules for the nodes traced under the path component `Scope`, at any depth: `in<"optimizer", shard<d_model, data>>`.
-/// They override the outer rules for the dims that they name; all other rules are inherited; the innermost component
-/// wins.
+/// They override the outer rules for the dims that they name, and all other rules are inherited. If several components
+/// have rules for a dim, the innermost component wins.
 template <name Scope, class... Rules>
 struct in {
   static constexpr void add_to(layout_rules& r, name const& outer) {
@@ -112,7 +112,7 @@ struct in {
 };
 
 /// The layout of a whole program: `struct layout : mt::layout<shard<batch, data>, shard<d_ff, model>> {};` Layouts
-/// change speed and memory, never results.
+/// change speed and memory, but never results.
 template <class... Rules>
 struct layout {
   static constexpr layout_rules sharding_rules = [] {
@@ -121,7 +121,7 @@ struct layout {
     return r;
   }();
   static_assert(is_valid<layout::sharding_rules>);
-  static constexpr layout_rules const& rules = sharding_rules;  // hidden in a layout that is itself called so
+  static constexpr layout_rules const& rules = sharding_rules;  // hidden if the user's own layout is called `rules`
 };
 
 template <class L>
@@ -129,21 +129,22 @@ concept layout_type = requires {
   { L::sharding_rules } -> std::same_as<layout_rules const&>;
 };
 
-/// The placement of one tensor on the mesh: each axis shards one dim, holds the terms of a partial reduction, or
-/// replicates. All zeros means replicated on every axis. Packed into one word, so that comparing two is one step.
+/// The placement of one tensor on the mesh. Each axis shards one dim, holds the terms of a partial reduction, or
+/// replicates. If all bits are zero, the tensor is replicated on every axis. A placement is packed into one word, so
+/// that two placements compare in one step.
 struct placement {
-  std::uint64_t bits;  // of each axis: the dim's position plus 1 (4), its place in that dim's list (3), a reduction (2)
+  std::uint64_t bits;  // for each axis: its dim's position plus 1 (4 bits), its order in that dim (3), a reduction (2)
 
   constexpr bool operator==(placement const&) const = default;
 
-  /// In a loop's body, the position of the dim that the loop runs over. An axis that shards it cuts the loop's stack,
-  /// and only the processor with the iteration's index holds the value.
+  /// In a loop's body, the position of the dim that the loop runs over. An axis that shards this dim cuts the loop's
+  /// stack. Therefore only the rank that holds the slice of the current iteration holds the value.
   static constexpr int of_loop = 14;
 
   /// The position of the dim that an axis shards, or -1.
   constexpr int sharded_at(int axis) const { return static_cast<int>(bits >> shift(axis) & 15) - 1; }
   constexpr bool shards(int axis) const { return (bits >> shift(axis) & 15) != 0; }
-  /// The axis's place in the list of axes of its dim; 0 is major.
+  /// The axis's place in the list of axes that shard its dim. The major axis has place 0.
   constexpr int order(int axis) const { return static_cast<int>(bits >> (shift(axis) + 4) & 7); }
   constexpr reduction part(int axis) const { return static_cast<reduction>(bits >> (shift(axis) + 7) & 3); }
   constexpr bool is_partial(int axis) const { return (bits >> (shift(axis) + 7) & 3) != 0; }
@@ -165,11 +166,11 @@ struct placement {
   }
   constexpr void set_part(int axis, reduction kind) { set(axis, 7, 3, static_cast<int>(kind)); }
   constexpr void set_order(int axis, int order) { set(axis, 4, 7, order); }
-  /// Shards the dim at `position` over one more axis, the minor one; or over an axis at some place in its list.
+  /// Shards the dim at `position` over one more axis. Without `order`, it becomes the minor axis of the dim.
   constexpr void shard(int position, int axis) { shard(position, axis, axes_of(position)); }
   constexpr void shard(int position, int axis, int order) { set(axis, 0, 0x7f, position + 1 + order * 16); }
   constexpr void unshard(int axis) { set(axis, 0, 0x7f, 0); }
-  /// Stops one of several axes from sharding its dim: the minor axes of that dim move up.
+  /// Stops the axis from sharding its dim. The axes of that dim that are more minor move up.
   constexpr void leave(int axis) {
     for (int a = 0; a < max_axes; ++a)
       if (a != axis && sharded_at(a) == sharded_at(axis) && order(a) > order(axis)) set_order(a, order(a) - 1);
@@ -177,8 +178,8 @@ struct placement {
   }
 
  private:
-  static constexpr int width = 9;                                  // bits of an axis
-  static constexpr std::uint64_t every_part = 0x6030180c06030180;  // 2 of 9 bits
+  static constexpr int width = 9;                                  // bits for each axis
+  static constexpr std::uint64_t every_part = 0x6030180c06030180;  // the reduction's 2 bits of each 9
   static constexpr int shift(int axis) { return axis * width; }
   constexpr void set(int axis, int first, std::uint64_t mask, int value) {
     int const at = shift(axis) + first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences as template arguments, and those about what tensors of other libraries have.
+// Sentences as template arguments, and the error sentences about members that tensors of other libraries have.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,11 @@ inline constexpr auto joined_words = [] {
 /// Stands for an argument that was not given.
 struct no_argument {};
 
-/// What a refused call returns that has no tensor of a program: nothing is said of its use as an output.
+/// The result of a refused call that has no tensor to return. An output accepts it, so that its use causes no second
+/// error.
 struct no_result {};
 
-/// The error with this sentence and the types that it is about, as `type`: the reason for which a call is refused
+/// The error with this sentence and the types that it is about, as `type`. It is the reason for which a call is refused
 /// (tensor/wrong.hpp).
 template <literal Words, class... Facts>
 struct refusal_of;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers: weakly typed scalars that take the dtype of the tensor they are combined with. A literal, the extent of a
-// dim, a value set by name at run time, the step count, or an expression of these.
+// Numbers: weakly typed scalars, which take the dtype of the tensor they are combined with. A number is a literal, the
+// extent of a dim, a value set by name at run time, the step count, or an expression of these.
 #pragma once
 
 #include <concepts>
@@ -18,23 +18,23 @@ namespace meshtensor {
 
 struct builder;
 
-/// What a refused comparison returns, so that nothing is said of its use.
+/// The result of a refused comparison. Using it causes no second error.
 struct no_bool {
   constexpr operator bool() const { return false; }  // NOLINT: as a bool in C++
 };
 
-/// A weakly typed scalar. Evaluated in f64 at start-up or before a step, integers of 64 bits exactly; setting it never
-/// needs a rebuild.
+/// A weakly typed scalar. It is evaluated in f64 at start-up or before a step, but integers of 64 bits are exact.
+/// Setting it never needs a rebuild.
 struct number {
   struct item {  // postfix: operands first
     enum kind_t : std::uint8_t { literal, extent, row, apply } kind;
     function f;
     number_id id;        // row: a row of the module's table of numbers
-    number_value value;  // literal; extent: what the dim's type says, else 0
+    number_value value;  // literal: its value. extent: the value that the dim's type knows, or 0
     name const* dim;     // extent: the dim's name
   };
   static constexpr int capacity = 24;
-  builder* owner;  // of the rows; null while all items are literals and extents
+  builder* owner;  // the builder of the rows, or null while all items are literals and extents
   int count;
   item items[capacity];
 
@@ -46,7 +46,7 @@ struct number {
   }
   constexpr void push(item const& i) {
     if (count < capacity) items[count] = i;
-    if (count <= capacity) ++count;  // one more than fits: `builder::add_number` reports it (G11)
+    if (count <= capacity) ++count;  // a larger count marks an overflow, which `builder::add_number` reports (G11)
   }
   static constexpr number of_row(builder* b, number_id row) {
     number n;
@@ -54,7 +54,7 @@ struct number {
     n.push({item::row, function::copy, row, 0, nullptr});
     return n;
   }
-  // Comparisons of C++ are errors that name the replacement.
+  // Comparison operators of C++ are errors that name the replacement.
   template <class B, class Reason = typename detail::refusal_of<detail::no_number_is_known, number, B>::type>
   MESHTENSOR_REFUSES constexpr bool operator==(B const&) const {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
@@ -82,7 +82,7 @@ struct number {
   }
 };
 
-/// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
+/// The extent of a dim as a number, whether it is known now or bound at start-up: `scores / sqrt(extent(d_head))`.
 template <dim_type D>
 constexpr number extent(D) {
   constexpr std::int64_t known = D::dim_rule.kind == extent_rule::fixed ? D::dim_rule.value : 0;
@@ -132,7 +132,7 @@ requires detail::number_pair<A, B>
 constexpr number operator/(A a, B b) {
   return apply(function::divide, number(a), number(b));
 }
-/// Whether a number may have a value at run time: it is no literal, or it is this one.
+/// Whether a number may have this value at run time. That is true for every number but a literal of another value.
 constexpr bool may_be(number const& n, double value) {
   return n.count != 1 || n.items[0].kind != number::item::literal || n.items[0].value == value;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ordered set of dims, as small integers, and the shape rules of the operations. The same rules compute the type of
-// a handle (the integers stand for types) and the dims of a node (the integers are rows of the module's table of dims).
+// a handle and the dims of a node. In the type, the integers stand for types of dims. In the node, they are rows of the
+// module's table of dims.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct shape {
       if (!has(other.at[i])) return false;
     return true;
   }
-  /// Beyond the capacity it marks the shape instead: `fits` is then false, and `add_value` reports it (T07).
+  /// Adds a dim. Beyond the capacity, it marks the shape instead. `fits` is then false, so `add_value` reports T07.
   constexpr shape& add(int d) {
     if (count < capacity) at[count++] = static_cast<std::uint8_t>(d);
     else at[capacity - 1] = too_many;
@@ -83,7 +84,7 @@ constexpr shape replaced(shape a, int from, int to) {
   return a;
 }
 
-/// `a` with dim `from` replaced by all dims of `to`, in place: for a gathered or a split dim.
+/// `a` with dim `from` replaced by all dims of `to`, in place. It is used for gathered dims and split dims.
 constexpr shape expanded(shape const& a, int from, shape const& to) {
   shape r{};
   for (int i = 0; i < a.count; ++i) {

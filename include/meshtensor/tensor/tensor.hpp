@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor handles: a value of a graph, with its dtype and dims in the type.
+// Tensor handles. A handle names a value of a graph, and its type has the dtype and dims.
 #pragma once
 
 #include "meshtensor/base/dtype.hpp"
@@ -12,11 +12,11 @@ namespace meshtensor {
 
 struct builder;
 
-/// A tensor of a program, as operations take and return it. It has no elements of its own: it names a value of the
+/// A tensor of a program, as operations take and return it. It has no elements of its own. It names a value of the
 /// graph, and its type has the dtype and the dims.
 template <class T>
 concept handle = requires { typename T::is_handle; };
-/// A tensor, or a number that takes the dtype of the tensor beside it.
+/// A tensor, or a number that takes the dtype of the other operand.
 template <class T>
 concept operand_like = handle<T> || number_like<T>;
 
@@ -30,12 +30,12 @@ template <function F, class... H>
 struct function_finding;
 }  // namespace detail
 
-/// The operators of a handle. Operands broadcast by name; a number takes the handle's dtype. Argument-dependent lookup
-/// finds them only for handles, so they do not clash with other operators in a user's namespace.
+/// The operators of a handle. Operands broadcast by name, and a number takes the handle's dtype. Argument-dependent
+/// lookup finds the operators only for handles, so they do not clash with other operators in a user's namespace.
 template <class Self>
 struct arithmetic {
  private:
-  /// The handle among the operands of a function, with its line and what is wrong with them.
+  /// The handle among the operands of a function, with its line and the error in their types, if there is one.
   template <function F, class... H>
   using operand_of = at<Self, typename detail::function_finding<F, H...>::type>;
 
@@ -68,8 +68,8 @@ struct arithmetic {
   friend constexpr auto operator!=(operand_of<function::not_equal, Self, B> a, B const& b) {
     return elementwise_at(fn<function::not_equal>{}, a.where, a.operand, b);
   }
-  // Two handles without the conversion to `at`, which would make x == y ambiguous with y == x. The node gets the line
-  // of the node before it.
+  // Comparisons of two handles take them without the conversion to `at`, because the conversion would make x == y
+  // ambiguous with y == x. Therefore the node gets the line of the node before it.
   template <handle B>
   friend constexpr auto operator==(Self const& a, B const& b) {
     return elementwise(fn<function::equal>{}, line::unknown(), a, b);
@@ -118,17 +118,18 @@ struct arithmetic {
   friend constexpr auto operator/(A const& a, operand_of<function::divide, A, Self> b) {
     return elementwise_at(fn<function::divide>{}, b.where, a, b.operand);
   }
-  template <std::same_as<Self> H = Self>  // in a template, for the handle is not complete here
+  template <std::same_as<Self> H = Self>  // a template, because the handle is not complete here
   friend constexpr auto operator-(operand_of<function::negate, H> a) {
     return elementwise_at(fn<function::negate>{}, a.where, a.operand);
   }
-  // Without the conversion to `at`: `!` would be ambiguous with the conversion to bool (unlike_arrays).
+  // This operator does without the conversion to `at`, because `!` would be ambiguous with the conversion to bool
+  // (unlike_arrays).
   friend constexpr auto operator!(Self const& a) {
     return elementwise(fn<function::logical_not>{}, line::unknown(), a);
   }
 };
 
-/// Stands for an iterator over a tensor, of which there is none.
+/// Stands for an iterator over a tensor. Such iterators do not exist.
 struct no_iterator {
   constexpr bool operator!=(no_iterator const&) const { return false; }
   constexpr no_iterator& operator++() { return *this; }
@@ -136,7 +137,7 @@ struct no_iterator {
 };
 
 namespace detail {
-// Of other types than numbers no sentence is made, for a tuple asks for the conversion to each type that it may hold.
+// Types other than numbers get no sentence, because a tuple asks for the conversion to each type that it may hold.
 template <class B, bool IsNumber = std::is_arithmetic_v<B>, bool IsBool = std::is_same_v<B, bool>>
 struct value_refusal {
   using type = no_error;
@@ -147,11 +148,11 @@ template <class B>
 struct value_refusal<B, true, true> : refusal_of<is_not_known, B> {};
 }  // namespace detail
 
-/// Members that tensors of other libraries have: each is an error that names the replacement.
+/// Members that tensors of other libraries have. Each of them is an error that names the replacement.
 struct unlike_arrays {
   template <class B, class Reason = typename detail::value_refusal<B>::type>
   requires std::is_arithmetic_v<B>
-  MESHTENSOR_REFUSES explicit constexpr operator B() const {  // in `if (sum(x) > 0)` and `float(sum(x))`
+  MESHTENSOR_REFUSES explicit constexpr operator B() const {  // for `if (sum(x) > 0)` and `float(sum(x))`
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
     return {};
   }
@@ -372,7 +373,7 @@ constexpr bool are_distinct() {
 }
 }  // namespace detail
 
-/// A tensor of the graph: dtype `T`, dims `D…`. Scopes and operations return it; it is passed by value.
+/// A tensor of the graph with dtype `T` and dims `D…`. Scopes and operations return it. It is passed by value.
 template <dtype T, dim_type... D>
 struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   static_assert(detail::are_distinct<D...>(), "meshtensor T07: a tensor has one dim twice: give one another name");
@@ -385,7 +386,7 @@ struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   constexpr tensor(builder* b, value_id i) : owner(b), id(i) {}
 };
 
-/// A tensor whose dims are values, not types: for an optimizer that loops over the parameters of a program.
+/// A tensor whose dims are values instead of types. An optimizer needs it to loop over the parameters of a program.
 template <dtype T>
 struct any_tensor : arithmetic<any_tensor<T>>, unlike_arrays {
   using is_handle = void;
@@ -431,11 +432,11 @@ struct dims_under<Rule, false, Lists...> {
 template <dtype T, class List>
 using handle_t = typename detail::handle_for<T, List>::type;
 
-/// The dims of a result, by a shape rule; known only while tracing if those of any operand are.
+/// The dims of a result, by a shape rule. If the dims of any operand are known only while tracing, so are these.
 template <auto Rule, class... Lists>
 using result_dims_t = typename detail::dims_under<Rule, (detail::is_any<Lists> || ...), Lists...>::type;
 
-/// Named to read as English in an error: the operand has this dim.
+/// Whether the operand has this dim. The name reads as English in the compiler's error.
 template <class H, class D>
 concept has_dim = detail::is_any<typename H::dim_list> || has_dim_v<typename H::dim_list, D>;
 template <class A, class B>

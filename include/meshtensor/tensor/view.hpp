@@ -13,7 +13,7 @@ namespace meshtensor {
 struct view {
   void* data;
   dtype type;
-  int count;                           // dims
+  int count;                           // number of dims
   std::uint16_t dim[max_dims_of_one];  // rows of the module's table of dims
   std::int64_t extent[max_dims_of_one];
   std::int64_t stride[max_dims_of_one];  // in elements
@@ -42,8 +42,8 @@ struct view {
   }
 };
 
-/// Iterates over all indices of a box in row-major order, with one offset for each of N views: `w.offset[k]` is that of
-/// the element of view k; a view without a dim has stride 0 along it.
+/// Iterates over all indices of a box in row-major order and keeps one offset for each of N views. `w.offset[k]` is the
+/// offset of the element of view k. If a view lacks a dim, its stride along that dim is 0.
 template <int N>
 struct walk {
   int count = 0;
@@ -64,7 +64,7 @@ struct walk {
       if (extent[i] == 0) return true;
     return false;
   }
-  /// Steps to the next index; false after the last one.
+  /// Steps to the next index. Returns false after the last one.
   bool next() {
     for (int i = count; i-- > 0;) {
       ++index[i];

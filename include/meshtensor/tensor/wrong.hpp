@@ -63,7 +63,7 @@ constexpr diagnostic& add_fact(diagnostic& d) {
     }(d, static_cast<typename Fact::dim_list*>(nullptr));
 }
 
-/// The first tensor among the arguments of a rejected call: the result that lets compilation go on.
+/// The first tensor among the arguments of a rejected call. It serves as the result, so that compilation goes on.
 template <class First, class... More>
 constexpr auto first_handle(First const& first, More const&... more) {
   if constexpr (handle<First>) return first;
@@ -77,8 +77,8 @@ struct type_finding {
 template <class F, class... Args>
 inline constexpr bool takes = requires(F const& f, Args const&... args) { f(args...); };
 
-/// The error sentence of an operation whose constraint failed, with the types of its operands: `if constexpr
-/// (!has_dim<H, D>) static_assert(is_valid<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
+/// The error sentence of an operation whose constraint failed, with the types of its operands. An example is
+/// `if constexpr (!has_dim<H, D>) static_assert(is_valid<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
 template <literal Words, class... Facts>
 inline constexpr type_finding wrong = [] {
   diagnostic d{};
@@ -92,8 +92,8 @@ inline constexpr type_finding wrong = [] {
   return type_finding{d};
 }();
 
-/// The error sentence of a fault that an operation's `infer` has found in types: `F` names the operands and the dims
-/// among the attributes that belong to the facts.
+/// The error sentence of a fault that an operation's `infer` has found in types. `F` says which operands and which dims
+/// among the attributes are facts of the sentence.
 template <auto const& F, class AttributeDims, class... H>
 constexpr type_finding fault_of_types() {
   diagnostic d{};
@@ -109,11 +109,12 @@ constexpr type_finding fault_of_types() {
   return {d};
 }
 
-/// What an argument of a refused call may be: the line of a call, which operations of the library hand on, is none.
+/// An argument of a refused call. The line of a call is not such an argument, because operations of the library pass
+/// their own line on.
 template <class A>
 concept argument = !std::is_base_of_v<line, A>;
 
-/// The same error as the reason for which a call is refused (tensor/call.hpp).
+/// The same error as the type of the reason for which a call is refused (tensor/call.hpp).
 template <literal Words, class... Facts>
 using refusal = decltype(error_of<wrong<Words, Facts...>>());
 template <literal Words, class... Facts>
@@ -121,8 +122,9 @@ struct refusal_of {
   using type = refusal<Words, Facts...>;
 };
 
-/// The last parameter of a function that takes what no other one of its name takes, so that every call is refused. The
-/// sentence is made only for a call: clang looks at the types of parameters before it looks at constraints.
+/// The last parameter of an overload that takes arguments that no other overload takes, so that every call of it is
+/// refused. The sentence is made only for a call, because clang looks at the types of parameters before it looks at
+/// constraints.
 template <literal Words, class... Facts>
 struct refused_call {
   template <class Reason = refusal<Words, Facts...>>

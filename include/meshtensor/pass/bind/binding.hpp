@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a module: the extents of its dims, the sizes of its axes, how many parts each dim of a value has, and
-// the part that a rank holds.
+// The numbers of a module: extents of dims, sizes of axes, the number of parts of each dim of a value, and the part
+// that a rank holds.
 #pragma once
 
 #include "meshtensor/base/window.hpp"
@@ -11,26 +11,26 @@
 
 namespace meshtensor {
 
-/// The numbers of a module: the extents of its dims, the sizes of its axes, and so what each processor holds.
+/// The numbers of a module: the extents of its dims and the sizes of its axes. Each rank's parts follow from them.
 struct binding {
   std::int64_t extent[max_dims];
-  std::int64_t grain[max_dims];  // parts of a dim are multiples of it
+  std::int64_t grain[max_dims];  // the parts of a dim are multiples of it
   std::int64_t axis[max_axes];
   struct block_row {
-    id whole, blocks;  // plus 1; 0: none
+    id whole, blocks;  // ids plus 1, or 0 if there is none
   };
-  block_row block_of[max_dims];  // of a dim whose elements are one part of another dim: that dim, and that of all parts
+  block_row block_of[max_dims];  // of a dim `in_block`: the dim that is divided, and the dim that counts its parts
   struct cover_row {
-    id whole, parts;  // plus 1; 0: none. The dim that is covered, and the one from whose parts windows reach
-    bool of_inputs;   // the first is the windows' input, the second their output
+    id whole, parts;  // ids plus 1, or 0: the covered dim, and the dim from whose parts windows reach
+    bool of_inputs;   // whether `whole` is the windows' input and `parts` their output, or the other way round
     bool even;        // all covers have the same length
     window_numbers reach;
   };
-  cover_row cover_of[max_dims];  // of a dim that covers a part of another one
+  cover_row cover_of[max_dims];  // of a dim that covers a part of another dim
   diagnostic report;
 
   constexpr bool ok() const { return report.empty(); }
-  /// The extent of a dim or, of one that covers a part of another, that of the other.
+  /// The extent of a dim. If the dim covers a part of another dim, it is the extent of the other dim.
   constexpr std::int64_t whole_extent(int d) const {
     return extent[cover_of[d].whole == 0 ? d : cover_of[d].whole - 1];
   }
@@ -41,7 +41,7 @@ struct binding {
       if (v.layout.sharded_at(a) == position) n *= axis[a];
     return n;
   }
-  /// The part of the dim at `position` that a rank holds; `place(axis)` is where the rank is along a mesh axis.
+  /// The part of the dim at `position` that a rank holds. `place(axis)` is the rank's coordinate along a mesh axis.
   template <class Place>
   constexpr interval part(value const& v, int position, Place place) const {
     int const d = v.dims.at[position];
@@ -52,8 +52,8 @@ struct binding {
     if (block_of[d].whole == 0) return held(d, position);
     return {0, held(block_of[d].whole - 1, v.dims.find(block_of[d].blocks - 1)).count};
   }
-  /// The part of a dim that the windows of a cover reach from a rank's part of another dim; all of it, if that has one
-  /// part.
+  /// The part of a dim that the windows of a cover reach from a rank's part of another dim. If the other dim has only
+  /// one part, it is the whole dim.
   template <class Place>
   constexpr interval covered(int cover, placement const& layout, int position, Place place) const {
     cover_row const& c = cover_of[cover];
@@ -65,20 +65,20 @@ struct binding {
         part_held(extent[c.parts - 1], grain[c.parts - 1], layout, position, [&](int a) { return axis[a]; }, place);
     return c.of_inputs ? c.reach.inputs_reached(from, all) : c.reach.outputs_reaching(from, all);
   }
-  /// The part of a loop's iterations whose slices a rank holds, if they lie as `layout` says.
+  /// The part of a loop's iterations whose slices a rank holds, if their placement is `layout`.
   template <class Place>
   constexpr interval slices_held(dim_id loop_dim, placement const& layout, Place place) const {
     return part_held(
         extent[loop_dim], grain[loop_dim], layout, placement::of_loop, [&](int a) { return axis[a]; }, place);
   }
-  /// The largest part of the dim at `position`; the first rank holds it.
+  /// The largest part of the dim at `position`. The first rank holds it.
   constexpr std::int64_t local(value const& v, int position) const {
     int const d = v.dims.at[position];
     if (cover_of[d].whole != 0) return extent[d];
     std::int64_t const n = v.layout.bits == 0 ? 1 : parts(v, position);
     return n == 1 ? extent[d] : (extent[d] / grain[d] + n - 1) / n * grain[d];
   }
-  /// Whether all ranks hold as much of the dim at `position`.
+  /// Whether all ranks hold equally long parts of the dim at `position`.
   constexpr bool is_even(value const& v, int position) const {
     int const d = v.dims.at[position];
     if (int const of = block_of[d].whole; of != 0)
@@ -106,13 +106,13 @@ struct binding {
       if ((mask >> a & 1u) != 0) n *= axis[a];
     return n;
   }
-  /// Whether a node is a collective with one member only: its result is its operand.
+  /// Whether a node is a collective with one member. Its result is then its operand.
   constexpr bool is_alone(node const& n) const {
     return is_collective(n.kind) && members(axes_of_collective(n)) == 1 && !shifts(n);
   }
 };
 
-/// What one rank of a mesh holds, asked like a binding.
+/// The parts that one rank of a mesh holds, with the interface of a binding.
 struct held_by {
   binding const& numbers;
   mesh_shape const& mesh;

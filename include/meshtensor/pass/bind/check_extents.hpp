@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks extents against each other: those of dims that stand for the same elements, of windows and the dims that they
-// give, and of dims that are sliced or padded.
+// Checks extents against each other. It checks dims that stand for the same elements, windows and the dims that they
+// give, and dims that are sliced or padded.
 #pragma once
 
 #include "meshtensor/pass/bind/known_number.hpp"
@@ -11,8 +11,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Checks dims that stand for the same elements: a dim and its new name, or a dim and its parts. Extent 0: not known
-/// yet.
+/// Checks dims that stand for the same elements: a dim and its new name, or a dim and its parts. If an extent is not
+/// known yet, it is 0.
 constexpr void check_same_elements(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
@@ -50,7 +50,7 @@ constexpr void check_same_elements(module const& m, binding& b) {
   }
 }
 
-/// Checks that the output of each window is as long as the window has places.
+/// Checks that the output of each window is as long as the number of the window's places.
 constexpr void check_windows(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
@@ -79,7 +79,7 @@ constexpr void check_windows(module const& m, binding& b) {
   }
 }
 
-/// A slice or a pad as a move: the numbers by which it shifts.
+/// A slice or a pad as a move, with the numbers by which it shifts.
 constexpr move_attributes as_move(node const& n) {
   if (n.kind == primitive::slice) {
     strided_window const a = strided_window::of(n);
@@ -88,7 +88,7 @@ constexpr move_attributes as_move(node const& n) {
   pad_attributes const a = pad_attributes::of(n);
   return {a.from, a.to, a.first, a.around, 0, shift_kind::spread, a.step};
 }
-/// Checks that slices and pads stay within the longer one of their dims, where their numbers are known.
+/// Checks that slices and pads stay within the longer one of their two dims, if their numbers are known.
 constexpr void check_places(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
@@ -144,13 +144,13 @@ constexpr void check_sizes(module const& m, binding& b) {
 
 }  // namespace detail
 
-/// Faults that no extent can cure.
+/// The result of `check_early`: an error that no extents can cure.
 struct early_check {
   diagnostic report;
 };
 constexpr early_check check_early(module const& m) {
   binding b{};
-  for (int d = 0; d < m.dim_count; ++d) {  // 0: not known yet
+  for (int d = 0; d < m.dim_count; ++d) {  // an extent stays 0 if it is not known yet
     dim_row const& row = m.dims[d];
     std::int64_t const first = row.first == no_id ? 0 : b.extent[row.first];
     std::int64_t const second = row.second == no_id ? 0 : b.extent[row.second];

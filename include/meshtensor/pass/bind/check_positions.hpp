@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the integers in which operations give positions and counts hold the greatest of them.
+// Checks that the dtypes in which operations return positions and counts can hold the largest of them.
 #pragma once
 
 #include "meshtensor/graph/element_number.hpp"
@@ -11,7 +11,7 @@
 
 namespace meshtensor::detail {
 
-/// The dims whose elements a node counts, in integers of its result's dtype; none: it gives no positions.
+/// The dims whose elements a node counts, in integers of its result's dtype. A node that returns no positions has none.
 constexpr shape counted_dims(module const& m, node const& n) {
   switch (n.kind) {
     case primitive::iota: return m.result_value(n).dims;

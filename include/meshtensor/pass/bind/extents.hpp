@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the extents of dims that do not depend on the mesh: those that are given, and those that are made from others.
+// Binds the extents of dims that do not depend on the mesh: given extents, and extents that are made from others.
 #pragma once
 
 #include <span>
@@ -10,8 +10,9 @@
 
 namespace meshtensor::detail {
 
-/// The dims that a module uses: those of its values and loops, and those that its numbers are computed from. Programs
-/// that are declared together share one table of dims, but each is bound on its own.
+/// The dims that a module uses: the dims of its values and loops, and the dims that its numbers are computed from.
+/// Programs that are declared together share one table of dims, but each is bound on its own. Therefore only the dims
+/// of this program need extents.
 struct needed_dims {
   bool at[max_dims];
   bool row[max_numbers];
@@ -55,13 +56,13 @@ struct needed_dims {
   }
 };
 
-/// The longest dim: sizes in bytes and counts of operations stay within 64 bits.
+/// The longest allowed dim, so that sizes in bytes and counts of operations stay within 64 bits.
 inline constexpr std::int64_t longest_dim = std::int64_t{1} << 48;
 constexpr std::int64_t product_up_to_longest(std::int64_t a, std::int64_t b) {
   return a > 0 && b > longest_dim / a ? longest_dim + 1 : a * b;
 }
 
-/// The extent of a loop's dim that a number gives; 0: the number is less than 1, or only steps know it.
+/// The extent of a loop's dim that a number gives. It is 0 if the number is less than 1, or known only during steps.
 constexpr std::int64_t most_iterations(module const& m, binding const& b, dim_row const& row) {
   auto const most = known_number(m, b, static_cast<number_id>(row.value));
   if (!most || !(most->real >= 1)) return 0;
@@ -111,7 +112,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::sent:
       case dim_row::blocks:
       case dim_row::in_block:
-      case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers, bind_rows
+      case dim_row::cover: continue;  // depend on the sizes of axes: bind_blocks, bind_covers, bind_rows
       case dim_row::dynamic: break;
     }
     if (b.extent[d] > longest_dim) {

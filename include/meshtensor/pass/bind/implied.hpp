@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derives the layout that a value's dims and path imply: the rules of a layout, resolved against a module.
+// Derives the placement that a value's dims and path imply from the rules of a layout.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
 
-/// A layout resolved against a module's dims, axes and paths. No guessing: a dim that no rule names is replicated.
+/// A layout resolved against a module's dims, axes and paths. A dim that no rule names is replicated.
 struct implied_layout {
   struct resolved_rule {
     bool scoped, used;
-    dim_id dim;  // no_id: not in the module
+    dim_id dim;  // no_id if the module does not have it
     int count;
     std::uint8_t axes[max_axes];
   };
   meshtensor::module const& m;
   int count;
   resolved_rule rules[max_rules];
-  std::uint8_t depth[max_rules][max_paths];  // of a scoped rule's component in a path, counted from 1; 0: not in it
+  std::uint8_t depth[max_rules][max_paths];  // the depth of a scoped rule's component in a path, counted from 1, or 0
 
-  /// `m.axes` must hold the axes of the mesh already.
+  /// `m.axes` must already hold the axes of the mesh.
   constexpr implied_layout(module const& target, layout_rules const& layout, diagnostic& report)
       : m(target), count(layout.count), rules{}, depth{} {
     for (int r = 0; r < count; ++r) {
@@ -46,8 +46,9 @@ struct implied_layout {
     }
   }
 
-  /// The rule for a dim under a path: the innermost scope's, else the global one; -1: none. A dim that is divided from
-  /// another one, or counts the places of a window along it, follows that one's rule if it has none of its own.
+  /// The rule for a dim under a path, or -1 if there is none. The rule of the innermost scope has precedence over the
+  /// global rule. A dim may be another dim divided, or count the places of a window along it. If such a dim has no rule
+  /// of its own, it follows the rule of the other dim.
   constexpr int rule_for(int dim, path_id path) {
     int const own = own_rule_for(dim, path);
     return own >= 0 || m.dims[dim].kind != dim_row::windowed ? own : rule_for(m.dims[dim].first, path);
@@ -56,7 +57,7 @@ struct implied_layout {
     int best = -1, best_depth = -1;
     dim_row::kind_t const kind = m.dims[dim].kind;
     if (kind == dim_row::holders || kind == dim_row::rows || kind == dim_row::sent)
-      return -1;  // as exchanged, see `hold`
+      return -1;  // they follow their exchange, see `hold`
     for (int r = 0; r < count; ++r) {
       if (rules[r].dim != dim) continue;
       int const d = !rules[r].scoped ? 0 : path == no_id ? -1 : depth[r][path] == 0 ? -1 : depth[r][path];
@@ -67,7 +68,7 @@ struct implied_layout {
   }
 
   /// The implied placement of a value with these dims under a path. Dims of `whole` are not sharded. If two dims claim
-  /// one axis, the first gets it; `contested`, if not null, tells whether that happened.
+  /// one axis, the first dim gets it. `contested`, if it is not null, says whether that happened.
   constexpr placement of(shape const& dims, path_id path, shape const& whole, bool* contested) {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
@@ -88,8 +89,9 @@ struct implied_layout {
     return p;
   }
 
-  /// Like `of` for contested axes: each shards the dim whose rule comes first, whatever the order of the dims, so that
-  /// two operands with the same dims have the same placement. Rows stay on their holders.
+  /// Resolves contested axes: each axis shards the dim whose rule comes first, independently of the order of the dims.
+  /// Therefore two operands with the same dims have the same placement. Exchanged rows stay on the ranks that hold
+  /// them.
   constexpr placement settled(shape const& dims, path_id path, shape const& whole) {
     placement p{};
     for (int i = 0; i < dims.count; ++i)
@@ -116,7 +118,7 @@ struct implied_layout {
     for (int i = 0; i < dims.count; ++i) d << (i == 0 ? "" : ", ") << m.dim_name(dims.at[i]);
     d << "], '" << m.dim_name(holders >= 0 ? holders : rules[first].dim) << "' and '" << m.dim_name(rules[second].dim)
       << "': drop one of the rules, or ";
-    // If one rule belongs to a scope, the user most likely wants it there instead of the other one.
+    // If only one of the rules belongs to a scope, the user most likely wants this rule to win there.
     bool const one_is_scoped = holders < 0 && path != no_id && rules[first].scoped != rules[second].scoped;
     int const scoped = rules[first].scoped ? first : second;
     if (one_is_scoped) cure(d, rules[scoped == first ? second : first].dim, component(path, depth[scoped][path] - 1));
@@ -135,14 +137,14 @@ struct implied_layout {
   }
 
  private:
-  // The part of a path down to a depth, counted from the root.
+  // The part of a path from the root down to a depth.
   constexpr path_id component(path_id path, int at) const {
     int length = 0;
     for (path_id p = path; p != no_id; p = m.paths[p].parent) ++length;
     for (; length > at; --length) path = m.paths[path].parent;
     return path;
   }
-  // Rows that were exchanged lie over the axes of their exchange, whatever the path.
+  // Exchanged rows are placed by the axes of their exchange, because the path does not matter for them.
   constexpr bool is_of_holders(int dim) const { return m.dims[dim].kind == dim_row::holders; }
   constexpr row_holders holders_at(int dim) const { return row_holders::unpacked(m.dims[dim].value); }
   static constexpr unsigned mask_of(placement const& p) {
@@ -157,7 +159,7 @@ struct implied_layout {
     h.shard(p, position);
   }
 
-  // The first rule after `after` that applies to one of the dims and names the axis; -1: none.
+  // The first rule after `after` that applies to one of the dims and names the axis, or -1 if there is none.
   constexpr int first_rule(int axis, shape const& dims, path_id path, shape const& whole, int after) {
     int first = -1;
     for (int i = 0; i < dims.count; ++i) {
@@ -170,8 +172,8 @@ struct implied_layout {
   }
 };
 
-/// The rules of a layout without effect on the traced programs, as bits: no tensor or variable, or none in the rule's
-/// scope, has the dim.
+/// The rules of a layout that have no effect on the traced programs, as bits. A rule has no effect if no tensor or
+/// variable in its scope has the dim.
 constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout) {
   std::uint64_t unused = 0;
   auto has = [&](shape const& dims, name const& dim) {
@@ -189,7 +191,7 @@ constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout
       path_id const path = m.nodes[m.values[v].node].path;
       if (path == no_id ? rule.scope.empty() : inside[path]) used = has(m.values[v].dims, rule.dim);
     }
-    for (int v = 0; v < m.variable_count && !used; ++v)  // its name may have a path of its own
+    for (int v = 0; v < m.variable_count && !used; ++v)  // a variable's name may have a path of its own
       if (inside[m.variables[v].path]) used = has(m.variables[v].dims, rule.dim);
     if (!used) unused |= std::uint64_t{1} << r;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a program that are known before its first step: literals, and what is computed from extents.
+// Finds the numbers of a program that are known before its first step: literals, and numbers computed from extents.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ constexpr std::optional<std::int64_t> known_position(module const& m, binding co
   auto const whole = static_cast<std::int64_t>(x->real);
   return whole - (static_cast<double>(whole) > x->real ? 1 : 0);
 }
-/// The step of a slice or a pad, likewise, if it is not 0; no_id: 1.
+/// The step of a slice or a pad, if it is known in the same way and is not 0. Without a row, the step is 1.
 constexpr std::optional<std::int64_t> known_step(module const& m, binding const& b, number_id row) {
   if (row == no_id) return 1;
   auto const step = known_position(m, b, row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the numbers that depend on the mesh: the sizes of its axes, the multiples that parts must be of (grains), and
-// the extents of dims that stand for a part of another dim, such as a rank's part with its halo.
+// Binds the numbers that depend on the mesh: the sizes of its axes, the grains of parts, and the extents of dims that
+// stand for a part of another dim. An example of such a dim is a rank's part with its halo.
 #pragma once
 
 #include <numeric>
@@ -28,7 +28,7 @@ constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
   }
 }
 
-/// Binds the dims that `partition` made of sharded ones: the number of parts, and the longest one.
+/// Binds the dims that `partition` made of sharded dims: the number of parts, and the extent of the longest part.
 constexpr void bind_blocks(module const& m, binding& b) {
   for (int d = 0; d < m.dim_count; ++d) {
     dim_row const& row = m.dims[d];
@@ -40,8 +40,9 @@ constexpr void bind_blocks(module const& m, binding& b) {
   }
 }
 
-/// Finds the grains. A dim that is merged from others, or split into them, has parts of whole rows of the minor ones:
-/// multiples of their extents, and of the grain of the major one. Two names of one dim have one grain.
+/// Finds the grains. If a dim is merged from others, or split into them, its parts must consist of whole rows of the
+/// minor dims. So the parts are multiples of the minor extents, and of the grain of the major dim. Two names of one dim
+/// have the same grain.
 struct grains {
   binding& b;
   bool changed = false;
@@ -74,7 +75,7 @@ constexpr void bind_grains(module const& m, binding& b) {
   } while (all.changed);
 }
 
-/// Binds the dims that cover parts of others: their numbers, and the longest cover.
+/// Binds the dims that cover parts of other dims: the numbers of their windows, and the extent of the longest cover.
 constexpr void bind_covers(module const& m, binding& b) {
   for (int d = 0; d < m.dim_count; ++d) {
     dim_row const& row = m.dims[d];
@@ -86,7 +87,7 @@ constexpr void bind_covers(module const& m, binding& b) {
     std::int64_t ranks = 1;
     for (int o = 0, a = 0; (a = of.axes.axis_at(0, o)) >= 0; ++o) ranks *= b.axis[a];
     std::int64_t first = 0;
-    b.extent[d] = 1;  // where no part is reached, too
+    b.extent[d] = 1;  // also if no part is reached
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
       auto const place = [&](int axis) {
         std::int64_t rest = rank;
@@ -105,7 +106,8 @@ constexpr void bind_covers(module const& m, binding& b) {
   }
 }
 
-/// Binds the rows for which the ranks of an exchange have room: all that may come, from all ranks or for all groups.
+/// Binds the number of rows for which the ranks of an exchange have room. All rows that may come must fit, either from
+/// all ranks or for all groups.
 constexpr void bind_rows(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
@@ -113,7 +115,7 @@ constexpr void bind_rows(module const& m, binding& b) {
     auto const a = exchange_rows_attributes::of(n);
     auto const of = row_holders::unpacked(m.dims[a.holders].value);
     std::int64_t const ranks = b.members(of.exchange_mask());
-    value groups{};  // as the ranks hold them
+    value groups{};  // with the placement that the ranks hold them in
     groups.dims.add(a.groups), groups.layout = of.exchange;
     value const& index = m.operand_value(n, 0);
     std::int64_t const own = b.local_size(index), all = b.size(index.dims);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the values of a loop's body whose cotangents the loop backwards computes.
+// Finds the values of a loop's body whose cotangents the backward loop computes.
 #pragma once
 
 #include "meshtensor/graph/differentiation.hpp"
@@ -9,8 +9,9 @@
 
 namespace meshtensor::detail {
 
-/// Values in the bodies of a loop, and of loops in it, from which the loss is computed in some iteration. Other carries
-/// have no cotangent, instead of one of zeros: zero times a derivative that is not finite would be NaN.
+/// The values in the bodies of a loop and its inner loops from which the loss is computed in some iteration. Other
+/// carries have no cotangent. A cotangent of zeros would be wrong, because zero times a derivative that is not finite
+/// is NaN.
 class needed_cotangents {
  public:
   constexpr explicit needed_cotangents(differentiation const& d) : d_(d), m_(d.b.m) {}
@@ -18,8 +19,8 @@ class needed_cotangents {
   constexpr bool has(value_id v) const { return needed_[v]; }
   constexpr void need(value_id v) { needed_[v] = needed_[v] || d_.differentiable(v); }
 
-  /// Goes from the results of a loop's body that are needed to all other values of the body. What a carry is needed
-  /// for may be the next iteration.
+  /// Goes from the needed results of a loop's body to all other values of the body that they depend on. A carry may be
+  /// needed for the next iteration.
   constexpr void follow_loop(int loop_node) {
     node const& n = m_.nodes[loop_node];
     region const& body = m_.regions[m_.region_of(n, 0)];
@@ -62,12 +63,12 @@ class needed_cotangents {
     for (int k = 0; k < n.operands.count; ++k)
       if (has(m_.link(body.arguments, k)) || has_final(n, k)) need(m_.operand(n, k));
   }
-  // A loop that ends early may make no iteration, and then gives its start.
+  // A loop that ends early may run no iteration. Then it returns the start of the carry.
   constexpr bool has_final(node const& n, int k) const {
     return loop::of(n).ends_early && k < loop::of(n).carries && has(m_.result(n, k));
   }
 
-  // As `composite_backwards`: the composite's own gradient, then the body.
+  // Follows a composite as `composite_backwards` does: first its own gradient, then its body.
   constexpr void follow_composite(int i) {
     node const& n = m_.nodes[i];
     int const taken = cotangents_taken(m_, n);

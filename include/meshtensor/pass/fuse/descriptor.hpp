@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes a kernel as a small value: equal layers have equal descriptors, whatever their extents, constants and
-// seeds. A descriptor is a key, a template argument with short symbols, and a program that can be interpreted.
+// Describes a kernel as a small value. Equal layers have equal descriptors, because extents, constants and seeds are
+// not part of it. A descriptor is a key, a template argument with short symbols, and a program that can be interpreted.
 #pragma once
 
 #include "meshtensor/pass/fuse.hpp"
 
 namespace meshtensor {
 
-/// The operation of a step: a function, or one of these.
+/// The operation of a step: a function, or one of the operations listed here.
 enum class step_kind : std::uint8_t {
   first_function = 0,
   position = static_cast<std::uint8_t>(function::count_),  // the global index along a dim
@@ -36,7 +36,7 @@ constexpr reduction reduction_of(step_kind k) {
   return static_cast<reduction>((static_cast<int>(k) - static_cast<int>(step_kind::along_sum)) % 3 + 1);
 }
 
-/// Which dims of a kernel's space a value spans: none; rows; the vector dim, with elements contiguous or strided.
+/// The dims of a kernel's space that a value spans: none, rows, or the vector dim with elements contiguous or strided.
 enum class extent_class : std::uint8_t { uniform, row, vector, strided };
 
 /// The source of a step's operand: another step, an operand of the kernel, or a number.
@@ -73,7 +73,7 @@ struct kernel_step {
   }
 };
 
-/// The canonical form of a kernel. Its members are plain so that it can be a template argument.
+/// The canonical form of a kernel. Its members are plain, so that it can be a template argument.
 struct descriptor {
   std::uint8_t step_count, operand_count, number_count, result_count;
   std::uint32_t steps[max_kernel_steps];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the composites `conv_epilogue` and `product_epilogue`: a convolution or product, and what follows it element by
-// element.
+// Reads the composites `conv_epilogue` and `product_epilogue`: a convolution or product, and the elementwise operations
+// that follow it.
 #pragma once
 
 #include "meshtensor/graph/attributes.hpp"
@@ -10,8 +10,8 @@ namespace meshtensor {
 
 inline constexpr name epilogue_name("conv_epilogue"), product_epilogue_name("product_epilogue");
 
-/// The parts of such a composite, in the order in which they are applied. Operands: the product's, then factor, offset
-/// and the tensor to add, as far as they are there.
+/// The parts of such a composite, in the order in which they are applied. The operands are those of the product, then
+/// the factor, the offset and the tensor to add, if the composite has them.
 struct epilogue_form {
   bool found, factor, offset, sum, relu;
   node_id product;  // the convolution or einsum

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that share a kernel: the space of dims that it iterates over, and its members' totals so far.
+// Describes nodes that share a kernel: the space of dims that it iterates over, and the members' totals so far.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -15,11 +15,11 @@ struct fused_group {
   node_id place;  // the kernel takes the place of this node
   region_id region;
   shape space;
-  std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1
+  std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1, and the axis's order in it
   std::uint8_t steps, operands, results, numbers;
   std::uint8_t along;    // number of reductions along the vector
-  std::uint8_t leaving;  // mask of the dims in `space` that the other reductions reduce; their results leave the kernel
-  bool mixed;            // the other reductions reduce different dims
+  std::uint8_t leaving;  // mask of the dims in `space` that the other reductions reduce. Their results leave the kernel
+  bool mixed;            // whether the other reductions reduce different dims
   std::uint8_t common;   // mask of the dims that all other results span
   id merged;             // the group that it was merged into, plus 1
 

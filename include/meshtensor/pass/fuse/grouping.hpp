@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups the nodes that share a kernel, walking backwards from users to producers.
 //
-// A group iterates over one space of dims, the last of which is its vector dim; all its values have the same local part
-// of a dim. The walk meets a node's users first: the node may join the earliest of them, because all others come later.
-// Constants, positions and broadcasts cost nothing and are recomputed in every group that uses them.
+// A group iterates over one space of dims, the last of which is its vector dim. All its values have the same local part
+// of a dim. The walk meets a node's users before the node. The node may join the earliest of them, because all the
+// others come later. Constants, positions and broadcasts cost nothing, so every group that uses them recomputes them.
 #pragma once
 
 #include "meshtensor/pass/fuse/fused_group.hpp"
@@ -35,11 +35,11 @@ struct grouping {
   int count;
   fused_group groups[max_groups];
   id group_of[max_nodes];        // plus 1
-  id user[max_values];           // the group that is the earliest user of a value, plus 1
-  id place_of_user[max_values];  // the node of that user, plus 1
-  bool shared[max_values];       // used by several nodes
+  id user[max_values];           // the group that is the earliest user of a value, plus 1, or 0
+  id place_of_user[max_values];  // the node at which the earliest user stands, plus 1
+  bool shared[max_values];       // whether several nodes use it
   id counted_by[max_values];     // the last group that counted the value as its operand, plus 1
-  value_id source[max_values];   // what a group loads for this value: the operand of broadcasts and transposes
+  value_id source[max_values];   // the value that a group loads for it: the operand of broadcasts and transposes
   fusion_role role[max_values];  // of the node that computes a value
 
   constexpr explicit grouping(module const& m)
@@ -58,13 +58,13 @@ struct grouping {
       if (group_of[i] != 0) group_of[i] = static_cast<id>(find(static_cast<id>(group_of[i] - 1)) + 1);
   }
 
-  /// Nodes that every user recomputes and no other node needs.
+  /// Whether every user recomputes the node, so that no other node needs it.
   constexpr bool is_gone(node const& n) const {
     return declared(from, n).fusion != fusion_role::none && place_of_user[from.result(n)] == 0;
   }
 
  private:
-  // ---- who uses a value ----
+  // ---- the users of a value ----
 
   constexpr void use_alone(value_id v, int at) {
     if (place_of_user[v] != 0) shared[v] = true;
@@ -119,7 +119,7 @@ struct grouping {
     return mask;
   }
 
-  /// Whether the dims that the value shares with the group's space are sharded as they are there.
+  /// Whether the dims that the value shares with the group's space have the same placement in both.
   constexpr bool lies_alike(fused_group const& g, value const& v) const {
     for (int a = 0; a < from.axis_count; ++a)
       if (v.layout.shards(a) ? g.sharded[a] != v.dims.at[v.layout.sharded_at(a)] + 1 || g.order[a] != v.layout.order(a)
@@ -135,8 +135,8 @@ struct grouping {
   }
 
   constexpr bool begin(node_id i, node const& n) {
-    if (shares_memory(n)) return false;     // an alias, no work
-    if (count == max_groups) return false;  // so many kernels would exceed the regions, too: G20 reports it
+    if (shares_memory(n)) return false;     // an alias needs no work
+    if (count == max_groups) return false;  // so many kernels would exceed the regions, too, and G20 reports that
     id const made = static_cast<id>(count++);
     fused_group& g = groups[made];
     fusion_role const as = role[from.result(n)];
@@ -155,7 +155,7 @@ struct grouping {
     for (int k = 0; k < n.operands.count; ++k) use_in(from.operand(n, k), g);
   }
 
-  /// Adds the node to the group of its earliest user, if there is one and it has room.
+  /// Adds the node to the group of its earliest user, if there is such a group and it has room.
   constexpr bool join(node_id i, node const& n) {
     value_id const v = from.result(n);
     if (user[v] == 0) return false;
@@ -178,8 +178,8 @@ struct grouping {
     if (as == fusion_role::random) return spanned == g.all();
     return (spanned & g.rows()) == g.rows() || (!shared[from.result(n)] && (spanned == 0 || is_cheap(as, n)));
   }
-  /// Whether the group may take a reduction whose result it uses: one along the vector dim, which the reduction may add
-  /// to the group's space.
+  /// Whether the group may take a reduction whose result it uses. The reduction must go along the vector dim, and may
+  /// add this dim to the group's space.
   constexpr bool takes_reduction(fused_group& g, node const& n) const {
     value const &x = from.operand_value(n, 0), &y = from.result_value(n);
     int const last = x.dims.count - 1;
@@ -207,8 +207,8 @@ struct grouping {
   }
   using operand_lists = value_id[max_groups][max_kernel_operands];
 
-  /// Merges groups that read the same full-space value, or of which one reads the other's result, if no node between
-  /// them forbids it.
+  /// Merges two groups if both read the same value with all dims of the space, or if one reads the other's result.
+  /// Nodes between the groups may forbid it.
   constexpr void merge_siblings() {
     operand_lists operands = {};
     std::uint8_t counts[max_groups] = {};
@@ -257,7 +257,8 @@ struct grouping {
       if (ga.sharded[x] != gb.sharded[x] || ga.order[x] != gb.order[x]) return false;
     unsigned const over_a = ga.leaving & ga.rows(), over_b = gb.leaving & gb.rows();
     if (over_a != 0 && over_b != 0 && over_a != over_b) return false;
-    // b's operands must be available at the place of a, and b must not read a result of a reduction that leaves a.
+    // The operands of b must be available at the place of a. Also, b must not read the result of a reduction that
+    // leaves a.
     int together = counts[a];
     for (int k = 0; k < counts[b]; ++k) {
       value_id const v = operands[b][k];

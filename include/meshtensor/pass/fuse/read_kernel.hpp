@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a kernel's region into its descriptor.
-// before: fused.  after: the same module; the descriptor is the kernel's key, and the rest of the reading binds the key
+// before: fused.  after: the same module. The descriptor is the kernel's key, and the rest of the reading binds the key
 // to the module.
 #pragma once
 
@@ -15,17 +15,18 @@ struct kernel_reading {
   descriptor key;
   shape rows;  // kept rows, then reduced rows
   int kept;    // how many of `rows` are kept
-  int vector;  // the vector dim; -1: the space has no dims
+  int vector;  // the vector dim, or -1 if the space has no dims
   number_id numbers[max_kernel_numbers];
   node_id first_node, end_node;      // of the kernel's region
-  node_id makers[max_kernel_steps];  // the node of a step: positions and random numbers need more than the key
+  node_id makers[max_kernel_steps];  // the node of each step: positions and random numbers need more than the key
   std::uint16_t overwrites[max_kernel_results];  // mask of the operands whose buffer a result may reuse
 };
 
 namespace detail {
 
 struct kernel_reader {
-  // 160 at most after the passes: 32 steps, three ways to read for each, 16 operands, 16 numbers.
+  // There are at most 160 values after the passes: 32 steps, three ways to read for each of them, 16 operands and 16
+  // numbers.
   static constexpr int most_values = 192;
   meshtensor::module const& m;
   kernel_reading r{};
@@ -35,7 +36,7 @@ struct kernel_reader {
   kernel_step steps[max_kernel_steps];
   extent_class level[64];                // of a source
   std::uint8_t phase[64];                // of a source: the first phase in which it is available
-  int last_reader[max_kernel_operands];  // the last step that reads an operand, by phase and number
+  int last_reader[max_kernel_operands];  // the last step that reads an operand, as 64 times its phase plus its number
 
   constexpr kernel_reader(module const& source_module, node const& kernel)
       : m(source_module),
@@ -47,7 +48,7 @@ struct kernel_reader {
         phase{},
         last_reader{} {
     region_id const region = m.region_of(kernel, 0);
-    auto here = static_cast<int>(&kernel - m.nodes);  // after the region's nodes, which are consecutive
+    auto here = static_cast<int>(&kernel - m.nodes);  // comes after the region's nodes, which are consecutive
     while (here > 0 && m.nodes[here - 1].region != region) --here;
     int first = here;
     while (first > 0 && m.nodes[first - 1].region == region) --first;
@@ -70,8 +71,8 @@ struct kernel_reader {
     if (!spans_vector(dims)) return dims.count == 0 ? extent_class::uniform : extent_class::row;
     return dims.at[dims.count - 1] == r.vector ? extent_class::vector : extent_class::strided;
   }
-  /// A reduction that keeps the vector dim goes over rows; one of the vector dim alone goes along it if there are rows
-  /// or a node in the kernel reads its result.
+  /// A reduction that keeps the vector dim goes over rows. A reduction of the vector dim alone goes along it, if the
+  /// space has rows or a node in the kernel reads its result. Otherwise a reduction is total.
   constexpr step_kind kind_of(node const& n) const {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     bool const of_vector = spans_vector(x) && !spans_vector(y);
@@ -184,8 +185,8 @@ struct kernel_reader {
     shape const& dims = m.values[v].dims;
     extent_class const c = class_of(dims);
     r.key.results[i] = static_cast<std::uint8_t>(s.code | static_cast<int>(c) << 6);
-    // A result may reuse the buffer of an operand with the same layout once the operand has been read for the last
-    // time.
+    // A result may reuse the buffer of an operand with the same dims and element size, once the operand has been read
+    // for the last time.
     if (!s.is_step() || dims.count != space.count) return;
     kernel_step const& maker = steps[s.index()];
     if (maker.level != extent_class::vector || is_reduction(maker.kind)) return;
@@ -219,7 +220,7 @@ template <int Count>
 struct node_list {
   node_id at[static_cast<std::size_t>(Count)];
 };
-/// The nodes that are kernels, all `count_kernels` of them.
+/// The nodes that are kernels. `Count` is `count_kernels`.
 template <int Count>
 constexpr node_list<Count> list_kernels(module const& m) {
   node_list<Count> r{};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widens an operation's operands along sharded dims by what its windows reach: halos. pass/bind/parts.hpp computes
-// how long they are.
+// Widens an operation's operands along sharded dims by the halos that its windows reach. pass/bind/parts.hpp computes
+// how long the halos are.
 #pragma once
 
 #include "meshtensor/pass/partition/place_axis.hpp"
 
 namespace meshtensor::detail {
 
-/// The dim that stands for what windows reach of `of` from the parts of another dim.
+/// The dim for the part of `of` that windows reach from the parts of another dim.
 constexpr dim_id cover_dim(partitioning& p, dim_id of, dim_id parts, packed_cover const& how) {
   for (int d = p.from.dim_count; d < p.m.dim_count; ++d)
     if (p.m.dims[d].kind == dim_row::cover && p.m.dims[d].first == of && p.m.dims[d].second == parts &&
@@ -15,7 +15,7 @@ constexpr dim_id cover_dim(partitioning& p, dim_id of, dim_id parts, packed_cove
       return static_cast<dim_id>(d);
   return p.b.add_dim({dim_row::cover, p.b.own_label(of, "cover"), of, parts, how.packed()});
 }
-/// A value with the wider dim in the place of `of`: one exchange, which all users share.
+/// A value with the wider dim in the place of `of`. One exchange makes it, and all users share this exchange.
 constexpr value_id covered(partitioning& p, value_id v, dim_id of, dim_id wider, placement const& parts) {
   value const x = p.m.values[v];
   int const place = x.dims.find(of);
@@ -36,7 +36,7 @@ constexpr value_id covered(partitioning& p, value_id v, dim_id of, dim_id wider,
   return made;
 }
 
-/// Widens operands along each sharded dim over which a window moves by what the window reaches; returns the
+/// Widens operands along each sharded dim over which a window moves, by the part that the window reaches. Returns the
 /// attributes of the node, in which the windows move over the wider dims.
 constexpr attributes cover_windows(partitioning& p, operation_placements const& at, id_list<>& operands) {
   attributes all = attributes_of(at.n);
@@ -48,7 +48,7 @@ constexpr attributes cover_windows(partitioning& p, operation_placements const& 
     rows[k] = p.m.windows[w.window];
     value const& x = p.m.values[operands.at[0]];
     if (x.layout.axes_of(x.dims.find(w.covered)) == 0) continue;
-    placement parts{};  // of the other dim, as that of a value with one dim
+    placement parts{};  // of the other dim, as the placement of a value with one dim
     int const in_result = at.result_dims.find(w.parts);
     placement const& holds = in_result >= 0 ? at.result : at.operands[1];
     int const place = in_result >= 0 ? in_result : p.from.operand_value(at.n, 1).dims.find(w.parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a value memory of its own where it would share another value's.
+// Gives a value memory of its own if it would otherwise share another value's memory.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"

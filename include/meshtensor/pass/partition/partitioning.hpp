@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a program on whole tensors and the program of one rank that is made of it; an operation's own `partition` gets
-// it.
+// Holds a program on whole tensors and the program of one rank that is made from it. An operation's own `partition`
+// gets this struct.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -30,7 +30,8 @@ struct partitioning {
   constexpr placement implied(value_id old, node const& n, shape const& whole = {}) {
     return settle(from.values[old].dims, n.path, whole, &n);
   }
-  /// A placement in which each axis shards one dim, for a node or, if `n` is null, for the variable at a path.
+  /// A placement in which each axis shards at most one dim. It is for a node or, if `n` is null, for the variable at a
+  /// path.
   constexpr placement settle(shape const& dims, path_id path, shape const& whole, node const* n) {
     bool contested = false;
     placement const p = layout.of(dims, path, whole, &contested);
@@ -44,7 +45,8 @@ struct partitioning {
     }
     return layout.settled(dims, path, whole);
   }
-  /// Two dims claim one axis. An axis of size 1 shards neither; if its size is not known yet, `bind` checks it.
+  /// Reports that two dims claim one axis. An axis of size 1 shards neither, so this is no error. If the size is not
+  /// known yet, `bind` checks it.
   constexpr void conflict(int axis, diagnostic const& d) {
     axis_row& row = m.axes[axis];
     if (row.extent > 1 && report.empty()) report = d;
@@ -78,14 +80,14 @@ struct partitioning {
   constexpr value_id placed_operand(node const& n, int operand, placement const& p) {
     return copies.copy_at(from.operand(n, operand), p);
   }
-  /// Sets the placement of a new value, and returns the value.
+  /// Sets the placement of a new value and returns the value.
   constexpr value_id placed(value_id v, placement const& p) {
     m.values[v].layout = p;
     return v;
   }
-  /// Reshards a new value to placement `p`: adds the collectives.
+  /// Reshards a new value to placement `p` by adding collectives.
   constexpr value_id resharded(value_id v, placement const& p) { return reshard(b, v, p); }
-  /// Makes a new value stand for the result of node `n`.
+  /// Makes a new value the result of node `n`.
   constexpr void gives(node const& n, value_id v) {
     m.values[v].origin = static_cast<id>(from.result(n) + 1);
     copies.define(from.result(n), v);
@@ -93,8 +95,8 @@ struct partitioning {
   struct block_dims {
     dim_id blocks, inner;
   };
-  /// Two dims into which `dim`, at position `place` of a value in placement `p`, can be split: `blocks` counts its
-  /// shards, `inner` the elements of one shard. The same axes give the same two dims.
+  /// The two dims into which `dim`, at position `place` of a value in placement `p`, can be split. `blocks` counts its
+  /// shards, and `inner` counts the elements of one shard. The same axes always give the same two dims.
   constexpr block_dims dims_of_blocks(int dim, placement const& p, int place) {
     std::int64_t mask = 0;
     for (int a = 0; a < max_axes; ++a)
@@ -107,19 +109,19 @@ struct partitioning {
     return {blocks, b.add_dim({dim_row::in_block, b.own_label(of, "in_block"), of, blocks, 0})};
   }
 
-  /// The rows that each rank may send, of those of a dim of rows.
+  /// The dim that counts the rows that each rank may send, for a dim of rows.
   constexpr dim_id dim_of_sent(dim_id rows) {
     for (int d = from.dim_count; d < m.dim_count; ++d)
       if (m.dims[d].kind == dim_row::sent && m.dims[d].first == rows) return static_cast<dim_id>(d);
     return b.add_dim({dim_row::sent, b.own_label(rows, "sent"), rows, no_id, 0});
   }
-  /// Lets a partial sum stay one over an axis that its placement `to` does not shard.
+  /// Lets a partial sum stay partial over an axis that its placement `to` does not shard.
   constexpr void keep_partial_sum(node const& n, int operand, int axis, placement& to) {
     value_id const old = from.operand(n, operand);
     if (to.shards(axis) || reduced.of[old]) return;
     if (m.values[copies.cheapest_copy(old, to)].layout.part(axis) == reduction::sum) to.set_part(axis, reduction::sum);
   }
-  /// Two dims that one axis shards meet in an operation.
+  /// Reports that two dims that one axis shards meet in an operation.
   constexpr void meet(node const& n, int a, int first, int second) {
     if (m.axes[a].extent == 1) return;
     diagnostic d{};

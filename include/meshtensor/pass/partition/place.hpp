@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds an operation to the program of one rank: by its own `partition`, or by its sharding rule.
+// Adds an operation to the program of one rank, by its own `partition` or by its sharding rule.
 #pragma once
 
 #include "meshtensor/pass/partition/cover_operands.hpp"
 
 namespace meshtensor::detail {
 
-/// In the result the axes of a dim have the order that they have in the operands.
+/// Gives the axes of a result's dims the same order as in the operands.
 constexpr void order_axes(partitioning const& p, operation_placements& at) {
   for (int i = 0; i < at.n.operands.count; ++i)
     for (int a = 0; a < p.m.axis_count; ++a) {
@@ -16,7 +16,7 @@ constexpr void order_axes(partitioning const& p, operation_placements& at) {
     }
 }
 
-/// Groups that hold rows are cut as the exchange has cut them.
+/// Orders the axes of groups that hold rows as the exchange has them, because the exchange has cut the groups.
 constexpr void order_groups(module const& m, operation_placements& at) {
   int const position = at.rule.looks ? at.result_dims.find(at.rule.looked_up) : -1;
   if (position < 0 || at.result.axes_of(position) == 0) return;
@@ -28,8 +28,8 @@ constexpr void order_groups(module const& m, operation_placements& at) {
   }
 }
 
-/// Shards dims that only the result has, that is, that are not in `of_operands`, as the layout implies, over axes that
-/// are still free.
+/// Shards the dims that only the result has, so they are not in `of_operands`. They are sharded as the layout implies,
+/// over axes that are still free.
 constexpr void shard_new_dims(partitioning& p, shape const& of_operands, operation_placements& at) {
   placement const wanted = p.layout.of(at.result_dims, at.n.path, shape{}, nullptr);
   for (int position = 0; position < at.result_dims.count; ++position) {
@@ -42,7 +42,7 @@ constexpr void shard_new_dims(partitioning& p, shape const& of_operands, operati
   }
 }
 
-/// The placements that the layout implies for the operands, without dims that the operation needs whole.
+/// Sets the placements that the layout implies for the operands. Dims that the operation needs whole are not sharded.
 constexpr void imply_operands(partitioning& p, operation_placements& at) {
   int const of_loops = p.between_loops.of[p.from.result(at.n)];
   for (int i = 0; i < at.n.operands.count; ++i) {
@@ -57,7 +57,7 @@ constexpr void imply_operands(partitioning& p, operation_placements& at) {
   }
 }
 
-/// The dims of all operands, as the result names them.
+/// The dims of all operands, with the names that they have in the result.
 constexpr shape dims_of_operands(module const& from, operation_placements const& at) {
   shape all{};
   for (int i = 0; i < at.n.operands.count; ++i)

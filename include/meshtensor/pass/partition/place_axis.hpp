@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses what one mesh axis does in an operation: the dim that it shards, or whether the result is partial over it.
+// Chooses the role of one mesh axis in an operation: the dim that it shards, or whether the result is partial over it.
 #pragma once
 
 #include "meshtensor/pass/partition/partitioning.hpp"
 
 namespace meshtensor::detail {
 
-/// The placements that an operation's operands need, and the one that its result then has.
+/// The placements that an operation's operands need, and the placement that its result then has.
 struct operation_placements {
   node const& n;
   sharding rule;
   shape result_dims;
-  placement operands[inference::most_operands];  // as many as the declaration of an operation may allow
+  placement operands[inference::most_operands];  // as many as a declaration may allow
   placement result;
 };
 
-/// The dim that an axis shards of an operand, as the result names it.
+/// The dim of an operand that an axis shards, with the name that it has in the result.
 constexpr int sharded_dim(module const& from, operation_placements const& at, int operand, int axis) {
   return at.rule.name_in_result(operand,
                                 from.operand_value(at.n, operand).dims.at[at.operands[operand].sharded_at(axis)]);
 }
 
-/// Whether rows over an axis are summed into the groups of the rank that holds them, as the layout implies.
+/// Whether each rank along an axis sums its rows into the groups that it holds, as the layout implies.
 constexpr bool gives_groups(partitioning& p, operation_placements const& at, int rows, int axis) {
   int const position = at.rule.looks ? at.result_dims.find(at.rule.looked_up) : -1;
   if (position < 0) return false;
@@ -29,7 +29,7 @@ constexpr bool gives_groups(partitioning& p, operation_placements const& at, int
   return wanted.sharded_at(axis) == position && lies_with_rows(p.m, at.rule, rows, at.rule.looked_up, axis, wanted);
 }
 
-/// No operand is sharded over the axis: a partial operand may stay partial if the operation is linear in it.
+/// Handles an axis that shards no operand. A partial operand may stay partial if the operation is linear in it.
 constexpr void keep_partial(partitioning const& p, operation_placements& at, int axis) {
   node const& n = at.n;
   int partials = 0, first = -1;
@@ -58,10 +58,10 @@ constexpr void keep_partial(partitioning const& p, operation_placements& at, int
   }
 }
 
-/// Sets what `axis` does in the placements of an operation.
+/// Sets the role of `axis` in the placements of an operation.
 constexpr void place_axis(partitioning& p, operation_placements& at, int axis) {
   node const& n = at.n;
-  int dim = -1, first = -1;  // the dim that the axis shards, and the first operand that says so
+  int dim = -1, first = -1;  // the dim that the axis shards, and the first operand with it
   for (int i = 0; i < n.operands.count; ++i) {
     if (!at.operands[i].shards(axis)) continue;
     int const other = sharded_dim(p.from, at, i, axis);
@@ -72,7 +72,7 @@ constexpr void place_axis(partitioning& p, operation_placements& at, int axis) {
     }
     if (dim >= 0 && dim != other) {
       p.meet(n, axis, dim, other);
-      // The dim whose rule comes first keeps the axis; where both dims meet in one operand, it has it already.
+      // The dim whose rule comes first keeps the axis. If both dims are in one operand, that dim has the axis already.
       int const kept = p.layout.rule_for(other, n.path) < p.layout.rule_for(dim, n.path) ? other : dim;
       for (int k = 0; k <= i; ++k)
         if (at.operands[k].shards(axis) && sharded_dim(p.from, at, k, axis) != kept) at.operands[k].leave(axis);

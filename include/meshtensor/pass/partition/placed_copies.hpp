@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a value in the placements made so far, and the cheapest way to the next placement.
+// Keeps the copies of each value in the placements made so far, and finds the cheapest way to the next placement.
 #pragma once
 
 #include "meshtensor/pass/reshard.hpp"
 
 namespace meshtensor::detail {
 
-/// Values of a module that is being partitioned, looked up by their ids in the module before.
+/// The values of a module that is being partitioned. They are looked up by their ids in the module before.
 struct placed_copies {
   builder& b;
   value_id called[max_values];  // an old value's first copy
-  id next_copy[max_values];     // another placement of the same value, plus 1
+  id next_copy[max_values];     // the next copy of the same old value, in another placement, plus 1
 
   constexpr explicit placed_copies(builder& target) : b(target), called{}, next_copy{} {}
 
@@ -19,7 +19,8 @@ struct placed_copies {
 
   constexpr void define(value_id old, value_id made) { called[old] = made; }
 
-  /// The copy of an old value that is cheapest to reshard to `to`; one with that placement, if it exists.
+  /// The copy of an old value that is cheapest to reshard to `to`. If a copy has this placement already, it is
+  /// returned.
   constexpr value_id cheapest_copy(value_id old, placement const& to) const {
     value_id best = called[old];
     for (value_id f = called[old];; f = static_cast<value_id>(next_copy[f] - 1)) {
@@ -28,7 +29,7 @@ struct placed_copies {
       if (next_copy[f] == 0) return best;
     }
   }
-  /// The copy of an old value with placement `to`, resharded in the value's region if there is none yet.
+  /// The copy of an old value with placement `to`. If there is none yet, it is resharded in the value's region.
   constexpr value_id copy_at(value_id old, placement const& to) {
     value_id const source = cheapest_copy(old, to);
     if (b.m.values[source].layout == to) return source;
@@ -44,7 +45,7 @@ struct placed_copies {
     }
     return made;
   }
-  /// A copy without partial sums, if one exists; else the first copy.
+  /// A copy without partial reductions if one exists, otherwise the first copy.
   constexpr value_id reduced_copy(value_id old) const {
     for (value_id f = called[old];; f = static_cast<value_id>(next_copy[f] - 1)) {
       if (!b.m.values[f].layout.has_partial()) return f;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the values of which some user needs whole sums: those are reduced once, for all users.
+// Finds the values that some user needs reduced. Each of them is reduced once, for all users.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
 
 namespace meshtensor::detail {
 
-/// By value of a module that is to be partitioned: whether some use needs it reduced, so that all uses may read it so.
+/// For each value of a module that is to be partitioned: whether some use needs it reduced. Then all uses may read the
+/// reduced value.
 struct reduced_uses {
   bool of[max_values];
 
   constexpr void find(module const& m);
 };
 
-/// Zeros become what `m` has.
+/// Fills the table for `m`. It must be all zeros before.
 constexpr void reduced_uses::find(module const& m) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];

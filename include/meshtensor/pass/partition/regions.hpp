@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions loops and composites: operands, arguments and results of their regions.
+// Partitions loops and composites: the operands, arguments and results of their regions.
 #pragma once
 
 #include "meshtensor/pass/partition/own_memory.hpp"
@@ -7,13 +7,13 @@
 
 namespace meshtensor::detail {
 
-/// The placement of a slice of a value that lies at `stack`.
+/// The placement of a slice of a value with the placement `stack`.
 constexpr placement slice_of(placement stack) {
   for (int a = 0; a < max_axes; ++a)
     if (stack.shards(a)) stack.shard(stack.sharded_at(a) - 1, a, stack.order(a));
   return stack;
 }
-/// The placement of the stack of slices that lie at `slice`.
+/// The placement of a stack of slices with the placement `slice`.
 constexpr placement stack_of(placement slice) {
   for (int a = 0; a < max_axes; ++a)
     if (slice.shards(a)) slice.shard(slice.sharded_at(a) + 1, a, slice.order(a));
@@ -22,7 +22,7 @@ constexpr placement stack_of(placement slice) {
 
 struct region_partitioner {
   partitioning& p;
-  node_id owner[max_regions];  // node of `p.from` that owns a region
+  node_id owner[max_regions];  // the node of `p.from` that owns a region
 
   constexpr explicit region_partitioner(partitioning& program) : p(program), owner{} {
     for (int i = 0; i < p.from.node_count; ++i)
@@ -30,7 +30,7 @@ struct region_partitioner {
         owner[p.from.region_of(p.from.nodes[i], k)] = static_cast<node_id>(i);
   }
 
-  // The operand was computed before the argument: it is resharded where it was computed.
+  // The operand was computed before the argument. Therefore it is resharded in the region where it was computed.
   constexpr void argument(node const& n) {
     node const& o = p.from.nodes[owner[n.region]];
     int const place = place_of(n);
@@ -53,7 +53,7 @@ struct region_partitioner {
       to = p.implied(old, o);
     } else {
       value_id const f = p.copies.reduced_copy(old);
-      shape whole{};  // each iteration has a slice, without the dim of the loop
+      shape whole{};  // without the dim of the loop, because each iteration has a slice
       if (is_stacked(o, place)) whole.add(p.from.values[old].dims.at[0]);
       to = p.m.values[f].layout.has_partial() ? p.implied(old, o, whole) : p.m.values[f].layout;
       if (is_stacked(o, place))
@@ -96,13 +96,14 @@ struct region_partitioner {
     p.m.nodes[made].regions = p.b.add_links(owned);
   }
 
-  /// A carry has its argument's placement. A carry that is another argument is copied, so that carries may swap values.
+  /// The next value of a carry, in the placement of the carry's argument. If it is another argument of the body, it is
+  /// copied, so that carries may swap values.
   constexpr value_id next_carry(value_id old, value_id argument_now) {
     value_id const next = p.copies.copy_at(old, p.m.values[argument_now].layout);
     return owner_of_memory(p.m, next) == argument_now || !shares_argument(p.m, next) ? next : copied(p.b, next);
   }
 
-  /// A term of a sum over iterations may stay a partial sum, but no other partial reduction.
+  /// A term of a sum over iterations. It may stay a partial sum, but no other partial reduction.
   constexpr value_id term_of_sum(value_id old) {
     placement at = p.m.values[p.copies[old]].layout;
     for (int a = 0; a < max_axes; ++a)
@@ -117,7 +118,7 @@ struct region_partitioner {
     for (int i = 0; i < n.operands.count; ++i) operands.add(passed_operand(n, i));
     for (int i = 0; i < body.results.count; ++i) {
       value_id const v = p.copies.reduced_copy(p.from.link(body.results, i));
-      results.add(shares_argument(p.m, v) ? copied(p.b, v) : v);  // a composite's result has its own memory
+      results.add(shares_argument(p.m, v) ? copied(p.b, v) : v);  // a composite's result has memory of its own
     }
     close(r, results);
     node_id const made = p.make(n, operands);

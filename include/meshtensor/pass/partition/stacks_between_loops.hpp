@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the stacks that one loop makes and another takes, and the sums of such stacks.
+// Finds the stacks that one loop makes and another loop takes, and the sums of such stacks.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,12 @@
 
 namespace meshtensor::detail {
 
-/// By value of a module that is to be partitioned: the number of its first dims along which loops have stacked it.
-/// 0: it is not computed, element by element, from stacks and values without dims alone, or not only loops take it, as
-/// a stack. The gradient of a gradient adds up such stacks: the cotangents of what a loop has saved. A program has no
-/// name for them, so no rule is for them: they lie as their slices lie.
+/// For each value of a module that is to be partitioned: the number of its leading dims along which loops have stacked
+/// it. The number is 0 unless the value is a stack, or computed element by element from stacks and values without dims.
+/// It is also 0 unless only loops take the value, as a stack.
+///
+/// For example, the gradient of a gradient adds up the cotangents of values that a loop has saved. A program has no
+/// name for these stacks, so no rule of a layout fits them. Therefore they get the placements of their slices.
 struct stacks_between_loops {
   std::int8_t of[max_values];
 
@@ -23,8 +25,8 @@ struct stacks_between_loops {
   constexpr int kept(module const& m, node const& n) const;
 };
 
-/// The number of first dims of a node's result along which its operands are stacked; 0 if it does not compute element
-/// by element.
+/// The number of leading dims of a node's result along which its operands are stacked. It is 0 if the node does not
+/// compute element by element.
 constexpr int stacks_between_loops::kept(module const& m, node const& n) const {
   if (n.kind != primitive::elementwise && n.kind != primitive::transpose) return 0;
   int least = 0;
@@ -42,10 +44,10 @@ constexpr int stacks_between_loops::kept(module const& m, node const& n) const {
   return least;
 }
 
-/// Zeros become what `m` has.
+/// Fills the table for `m`. It must be all zeros before.
 constexpr void stacks_between_loops::find(module const& m) {
   node_id owner[max_regions]{};
-  int first = m.node_count;  // of the loops: no value before it is stacked
+  int first = m.node_count;  // the first loop: no value before it is stacked
   for (int i = m.node_count; i-- > 0;)
     if (node const& n = m.nodes[i]; n.kind == primitive::repeat)
       owner[m.region_of(n, 0)] = static_cast<node_id>(i), first = i;
@@ -66,7 +68,7 @@ constexpr void stacks_between_loops::find(module const& m) {
       of[m.result(n)] = static_cast<std::int8_t>(kept(m, n));
     }
   }
-  // Users come after what they use, and loops after their bodies, so the last ones are looked at first.
+  // Users come after the values that they use, and loops after their bodies. Therefore this loop goes backwards.
   for (int i = m.node_count; i-- > first;) {
     node const& n = m.nodes[i];
     bool const repeats = n.kind == primitive::repeat;

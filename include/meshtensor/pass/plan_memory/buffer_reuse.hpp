@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which results reuse an operand's buffer. A variable's or a carry's next value reuses the old one's, also if a
-// loop along the variable stacks it. Says which operands a kernel's result may overwrite; plan_memory chooses among
-// them. A slice that a loop stacks is computed in its place in the stack.
+// Decides which results reuse an operand's buffer. For example, the next value of a variable or a carry reuses the old
+// value's buffer, also if a loop along the variable stacks it. A slice that a loop stacks is computed in its place in
+// the stack. This header also says which operands a kernel's result may overwrite, and plan_memory chooses among them.
 #pragma once
 
 #include "meshtensor/pass/fuse/epilogue.hpp"
@@ -12,18 +12,18 @@
 
 namespace meshtensor::detail {
 
-/// The values whose results reuse other buffers, found from the lifetimes of values in a survey of the program.
+/// Finds the values that reuse the buffers of other values, from the lifetimes that a survey of the program has found.
 struct buffer_reuse {
   meshtensor::module const& m;
   liveness const& life;
   id next_value[max_values];  // of a value: the value whose buffer it reuses, plus 1
-  bool fills[max_values];     // values computed in their slice of a stacked result
+  bool fills[max_values];     // whether the value is computed in its slice of a stacked result
 
   constexpr buffer_reuse(module const& source, liveness const& survey)
       : m(source), life(survey), next_value{}, fills{}, made{}, last{}, overwrites{}, is_read{} {}
 
-  /// Mask of the operands whose buffer a kernel's result may reuse: the kernel reads them for the last time when it
-  /// writes the result, and no other operand shares their buffer.
+  /// Mask of the operands whose buffer a kernel's result may reuse. The kernel reads such an operand for the last time
+  /// when it writes the result, and no other operand shares its buffer.
   constexpr unsigned may_overwrite(node const& n, int result) {
     bool& known = is_read[m.values[m.result(n, 0)].node];
     if (!known) {
@@ -41,9 +41,9 @@ struct buffer_reuse {
         if (life.root(m.operand(n, i)) == life.root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
     return mask;
   }
-  /// When a value, or another one in its memory, was used last.
+  /// The time at which a value, or another value in its memory, is used last.
   constexpr int last_use(value_id v) const { return last[v]; }
-  /// Finds all reuse; call it after the survey.
+  /// Finds all reuse. Call it after the survey.
   constexpr void find(int entry) {
     for (int v = 0; v < m.value_count; ++v)
       made[v] = life.begin[v], last[v] = life.end[life.root(static_cast<value_id>(v))];
@@ -68,7 +68,7 @@ struct buffer_reuse {
       else if (is_stacked_over(static_cast<region_id>(entry), v, static_cast<value_id>(old - 1))) next_value[v] = old;
     }
   }
-  /// Whether a loop that runs along `old` stacks `v`, and nothing reads `old` afterwards: each slice of `v` may then
+  /// Whether a loop that runs along `old` stacks `v`, and nothing reads `old` afterwards. Then each slice of `v` may
   /// overwrite the slice of `old` that the same iteration reads.
   constexpr bool is_stacked_over(region_id region, value_id v, value_id old) {
     node const& n = m.nodes[m.values[v].node];
@@ -82,7 +82,7 @@ struct buffer_reuse {
       if (life.root(m.link(results, i)) == seen) return false;  // it would be stored after its slice is overwritten
     return true;
   }
-  /// The body's argument for a slice of `whole`; no_id unless that argument is the loop's only use of `whole`.
+  /// The body's argument for a slice of `whole`, or no_id unless this argument is the loop's only use of `whole`.
   constexpr value_id slice_of(node const& n, value_id whole) {
     loop const l = loop::of(n);
     int times = 0, at = 0;
@@ -105,12 +105,12 @@ struct buffer_reuse {
         value_id const old = m.link(arguments, i);
         if (life.root(old) == old) take_over(v, old, life.read_inside[old]);
       } else if (i >= l.carries + l.sums && next_value[v] == 0) {
-        bool const is_spread = m.result_value(n, i).layout.axes_of(0) != 0;  // not every processor has each slice
+        bool const is_spread = m.result_value(n, i).layout.axes_of(0) != 0;  // not every rank has each slice
         fills[v] = !fills[v] && !is_spread && !is_given_twice(results, v) && is_free_when_made(n, i, v);
       }
     }
   }
-  /// Whether the slice's place in the stack holds nothing that is still read when the slice is computed.
+  /// Whether the slice's place in the stack holds no data that is still read when the slice is computed.
   constexpr bool is_free_when_made(node const& n, int result, value_id v) {
     id const taken = next_value[m.result(n, result)];
     if (taken == 0) return true;
@@ -129,8 +129,8 @@ struct buffer_reuse {
                           (is_computed(maker.kind) && maker.kind != primitive::iteration);
     return computed && !shares_memory(maker) && maker.region == region && next_value[v] == 0;
   }
-  /// Lets `v` reuse the buffer of `old`, whose last read is at `until`: if that is before `v` is computed, if a kernel
-  /// computes `v` and allows it, or if `v` is `old` updated in place.
+  /// Lets `v` reuse the buffer of `old`, whose last read is at time `until`. This is possible in three cases: the last
+  /// read is before `v` is computed, a kernel computes `v` and allows it, or `v` is `old` updated in place.
   constexpr void take_over(value_id v, value_id old, int until) {
     node const& maker = m.nodes[m.values[v].node];
     bool const last_there = until == made[v] && may_write_over(maker, v, old);
@@ -151,9 +151,9 @@ struct buffer_reuse {
     return 31;
   }
 
-  int made[max_values], last[max_values];  // of values: when computed, when used last
+  int made[max_values], last[max_values];  // of values: the times of computation and of last use
   std::uint16_t overwrites[max_values];    // of a kernel's result: mask of the operands whose buffer it may reuse
-  bool is_read[max_nodes];                 // kernels whose results' `overwrites` are known
+  bool is_read[max_nodes];                 // whether the `overwrites` of a kernel's results are known
 };
 
 }  // namespace meshtensor::detail

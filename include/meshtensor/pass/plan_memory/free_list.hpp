@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Best-fit free list over an unbounded arena.
+// Keeps a best-fit free list over an unbounded arena.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace meshtensor::detail {
 
-/// The free gaps, sorted by offset; no two are adjacent.
+/// The free gaps, sorted by offset. No two of them are adjacent.
 struct free_list {
   struct gap {
     std::int64_t from, to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the liveness and aliases of values, for the memory plan, which is declared here, too.
+// Computes the liveness and aliases of values for the memory plan. This header also declares the plan.
 #pragma once
 
 #include "meshtensor/pass/bind/known_number.hpp"
@@ -10,25 +10,25 @@
 namespace meshtensor {
 
 enum class place : std::uint8_t {
-  nowhere,        // never run
+  nowhere,        // not in memory, because it never runs
   arena,          // in the arena, at an offset
-  turns,          // in the arena, twice in a row: a loop's iterations take turns
+  turns,          // in two buffers of the arena, between which a loop's iterations alternate
   variable,       // in the store's own memory
   input,          // in memory fed by the caller
   slice,          // a slice of a stacked operand: its address advances with the iteration
-  stack_slice,    // the slice of a stacked result that the iteration computes in place: advances, too
+  stack_slice,    // the slice of a stacked result that the iteration computes in place. Its address advances, too
   strided_slice,  // a strided view of another value: address and strides are computed when its slice node runs
 };
 
-/// Whether the arena has room for it.
+/// Whether the value takes room in the arena.
 constexpr bool is_in_arena(place where) { return where == place::arena || where == place::turns; }
 
 struct plan {
   binding numbers;
   order steps;
-  value_id root[max_values];  // the value whose buffer a value shares; itself: its own
+  value_id root[max_values];  // the value whose buffer a value shares, or itself if it has a buffer of its own
   place where[max_values];
-  id joined[max_nodes];  // of a joined collective: the one at which all of its group start, plus 1
+  id joined[max_nodes];  // of a joined collective: the collective at which all of its group start, plus 1
   std::int64_t offset[max_values];
   std::int64_t arena_bytes;
   std::int64_t variable_bytes, input_bytes;  // outside the arena, per rank
@@ -36,15 +36,15 @@ struct plan {
 };
 
 /// Whether the loop body `body` computes `v`, a slice that its loop stacks, in its place in the stack. An argument of
-/// the body may be in a slice of an outer loop's result; then it is copied like any other value.
+/// the body may be in a slice of an outer loop's result. In this case it is copied like any other value.
 constexpr bool is_stack_slice_of(module const& m, plan const& p, region_id body, value_id v) {
   return p.where[p.root[v]] == place::stack_slice && m.nodes[m.values[p.root[v]].node].region == body;
 }
 
-/// Whether a collective of several processors starts one iteration ahead of its use.
+/// Whether a collective of several ranks starts one iteration ahead of its use.
 constexpr bool starts_ahead(binding const& numbers, node const& n) { return starts_ahead(n) && !numbers.is_alone(n); }
 
-/// Each value begins at a multiple of it.
+/// Each value begins at a multiple of this number of bytes.
 inline constexpr std::int64_t plan_alignment = 64;
 constexpr std::int64_t planned_bytes(binding const& numbers, value const& v) {
   return (numbers.local_bytes(v) + plan_alignment - 1) / plan_alignment * plan_alignment;
@@ -52,7 +52,7 @@ constexpr std::int64_t planned_bytes(binding const& numbers, value const& v) {
 
 namespace detail {
 
-/// Live ranges, filled by a walk through the nodes in execution order; `now` is the time.
+/// The live ranges of values. A walk through the nodes in execution order fills them, and `now` is the time.
 struct liveness {
   meshtensor::module const& m;
   plan& p;
@@ -60,9 +60,9 @@ struct liveness {
   int begin[max_values], end[max_values];  // of roots: first and last use
   int read[max_values];                    // of roots: last read
   int read_inside[max_values];             // of a loop's carries: last read in the loop
-  id within[max_values];                   // of a window: the value that it views, plus 1
-  bool replaces[max_values];               // become a variable's new value or a region's result, under any alias
-  bool wants_copy[max_values];             // read by other nodes than einsums and whole composites of its own region
+  id within[max_values];                   // of a strided view: the value that it views, plus 1
+  bool replaces[max_values];               // becomes a variable's new value or a region's result, under any alias
+  bool wants_copy[max_values];             // some reader is no einsum or whole composite of the value's own region
   bool put_into[max_values];               // updated in place by a put, under any alias
 
   constexpr liveness(module const& source, plan& target)
@@ -103,17 +103,18 @@ struct liveness {
     read[r] = now;
     if (within[r] != 0) look(static_cast<value_id>(within[r] - 1));
   }
-  /// Whether a slice of a region's argument is a view, without a copy: only einsums and composites that run whole read
-  /// it, in its own region, and they take any positive strides. If a put updates the argument, the slice is copied: the
-  /// put would have to wait for its readers.
+  /// Whether a slice of a region's argument is a view, without a copy. This is possible if only einsums and composites
+  /// that run whole read it, in its own region, because they take any positive strides. If a put updates the argument,
+  /// the slice is copied. Otherwise the put would have to wait for the readers of the slice.
   constexpr bool is_strided_slice(node const& n) const {
     if (declared(m, n).buffer != buffer_use::window) return false;
     value_id const of = m.operand(n, 0);
     return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)] &&
            known_step(m, p.numbers, strided_window::of(n).step).value_or(0) > 0;
   }
-  /// Whether the result is an alias of the operand. A collective over one rank is one, unless its operand outlives the
-  /// step or the iteration and its result replaces such a value: then it copies, as it does over several ranks.
+  /// Whether the result is an alias of the operand. This holds for a collective over one rank, unless its operand
+  /// outlives the step or the iteration and its result replaces such a value. In this case it copies, as it does over
+  /// several ranks.
   constexpr bool renames(node const& n) const {
     if (shares_memory(n) || ends_behind_loop(n)) return true;
     return p.numbers.is_alone(n) && !(replaces[m.result(n)] && outlives(m.operand(n, 0)));

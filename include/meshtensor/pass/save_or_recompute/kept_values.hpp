@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses which values of a loop are saved for a later loop and which are recomputed there: a minimum cut.
+// Chooses which values of a loop are saved for a later loop and which are recomputed there, by a minimum cut.
 //
-// Values are weighed by dtype and number of dims: the structure must not depend on extents.
+// The weight of a value depends only on its dtype and number of dims, because the structure must not depend on extents.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
@@ -9,13 +9,13 @@
 
 namespace meshtensor::detail {
 
-/// The origin of values of loops, and which of them are saved.
+/// The origin of values of loops, and the choice of the values that are saved.
 struct kept_values {
   meshtensor::module const& m;
-  id owner[max_regions];        // of a region: its node plus 1
-  id body_result[max_values];   // of a value inside a composite: the result for it in a loop's body, plus 1
-  bool leaves[max_values];      // a loop's result with uses other than as a later loop's stacked operand
-  bool read_later[max_values];  // a later loop reads it
+  id owner[max_regions];        // of a region: the node that owns it, plus 1
+  id body_result[max_values];   // of a value inside a composite: the composite's result for it in a loop's body, plus 1
+  bool leaves[max_values];      // whether a loop's result has uses other than as a later loop's stacked operand
+  bool read_later[max_values];  // whether a later loop reads it
   bool kept[max_values];
   value_id waiting[max_values];
 
@@ -23,7 +23,7 @@ struct kept_values {
       : m(source), owner{}, body_result{}, leaves{}, read_later{}, kept{}, waiting{} {
     for (int i = 0; i < m.node_count; ++i)
       for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
-    bool is_read_later[max_nodes] = {};  // loops whose values later loops read
+    bool is_read_later[max_nodes] = {};  // the loops whose values later loops read
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       find_uses(n);
@@ -38,8 +38,8 @@ struct kept_values {
       if (is_read_later[i]) choose(static_cast<node_id>(i));
   }
 
-  /// For a stacked argument, the value of the earlier loop's body that it holds one iteration of; else the value
-  /// itself.
+  /// The value of an earlier loop's body of which a stacked argument holds one iteration. For any other value, the
+  /// value itself.
   constexpr value_id origin(value_id v) const {
     node const& a = maker(v);
     if (a.kind != primitive::argument || !is_stacked(a)) return v;
@@ -50,7 +50,8 @@ struct kept_values {
   }
   constexpr bool holds_earlier_value(value_id v) const { return origin(v) != v; }
 
-  /// The value where it is computed, looking through composites.
+  /// The value where it is computed. This looks through composites: into their bodies for results, and out to their
+  /// operands for arguments.
   constexpr value_id canonical(value_id v) const {
     for (;;) {
       node const& n = maker(v);
@@ -59,7 +60,7 @@ struct kept_values {
       else return v;
     }
   }
-  /// The value as the loop's body names it; no_id: it exists only inside a composite.
+  /// The value as the loop's body names it, or no_id if it exists only inside a composite.
   constexpr value_id in_body(value_id v) const {
     return is_body_of_loop(m.regions[m.values[v].region]) ? v : static_cast<value_id>(body_result[v] - 1);
   }
@@ -74,7 +75,8 @@ struct kept_values {
     int const place = place_of(argument);
     return place >= how.carries && place < how.carries + how.stacked;
   }
-  // The body of a composite counts, its gradient region does not: a gradient, once taken, is another composite's body.
+  // The body of a composite counts, but its gradient region does not, because a gradient that was taken is the body of
+  // another composite.
   constexpr bool is_in_body_of_composite(node const& n) const {
     return owner[n.region] != 0 && owner_of(n).kind == primitive::composite && n.region == m.region_of(owner_of(n), 0);
   }
@@ -89,7 +91,8 @@ struct kept_values {
     }
   }
 
-  // The edge of a value, from `in` to `in + 1`, has the cost of saving it; edges of its operands lead to `in`.
+  // Chooses the values of loop `l` that are saved. The edge of a value, from vertex `in` to `in + 1`, has the cost of
+  // saving the value. Edges of its operands lead to `in`.
   constexpr void choose(node_id l) {
     flow_network flow{};
     id at[max_values] = {};  // `in` of a value
@@ -121,8 +124,9 @@ struct kept_values {
                                    : !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
   }
 
-  // Arithmetic may be recomputed. So may, in a checkpointed layer, any node without regions that has one result, but
-  // for products in a composite: a device may run the composite without ever storing their results.
+  // Whether a node may be recomputed. Arithmetic may. In a checkpointed layer, so may any node without regions that has
+  // one result. Products in a composite are an exception, because a device may run the composite without ever storing
+  // their results.
   constexpr bool may_be_made_again(node const& n) const {
     if (is_arithmetic(n.kind)) return true;
     if (n.copy == 0 || n.results.count != 1 || n.regions.count != 0) return false;
@@ -130,8 +134,8 @@ struct kept_values {
     return is_computed(n.kind);
   }
 
-  // Whether later loops can read the value without saving it: a loop's operands from outside. A slice of what an
-  // enclosing loop computes must be saved like any value of that size.
+  // Whether later loops can read the value without saving it. This holds for a loop's operands from outside. However, a
+  // slice of a value that an enclosing loop computes must be saved like any value of that size.
   constexpr bool is_at_hand(node const& n, loop const& how) const {
     if (n.kind != primitive::argument || place_of(n) < how.carries) return false;
     if (place_of(n) >= how.carries + how.stacked) return true;

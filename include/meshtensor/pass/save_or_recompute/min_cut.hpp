@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimum cut: the cheapest set of edges whose removal separates a source from a sink.
+// Computes a minimum cut: the cheapest set of edges whose removal separates a source from a sink.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct flow_network {
   };
 
   int vertex_count, edge_count;
-  bool full;                // too many edges
-  int first[max_vertices];  // first edge that leaves a vertex, plus 1
-  int by[max_vertices];     // edge by which a search reached the vertex, plus 1
+  bool full;                // whether there are too many edges
+  int first[max_vertices];  // the first edge that leaves a vertex, plus 1
+  int by[max_vertices];     // the edge by which a search reached the vertex, plus 1
   int waiting[max_vertices];
   edge edges[max_edges];
 
@@ -34,8 +34,8 @@ struct flow_network {
     edges[edge_count++] = {from, first[to], 0}, first[to] = edge_count;
   }
 
-  /// Computes a maximum flow (Edmonds and Karp, J. ACM 19, 1972). `is_before_sink` then shows, of all minimum cuts, the
-  /// one nearest to the sink.
+  /// Computes a maximum flow (Edmonds and Karp, J. ACM 19, 1972). Afterwards `is_before_sink` describes the minimum cut
+  /// that is nearest to the sink.
   constexpr void fill(int source, int sink) {
     while (search(source, false, sink)) {
       std::int64_t most = unlimited;
@@ -50,8 +50,8 @@ struct flow_network {
   constexpr bool is_before_sink(int vertex) const { return by[vertex] != 0; }
 
  private:
-  // Breadth-first search from `start`, or backwards to it; marks the vertices it reaches, stops at `goal`, and returns
-  // whether it got there.
+  // Searches breadth-first from `start`, or backwards to it, and marks the vertices that it reaches. It stops at
+  // `goal`, and returns whether it got there.
   constexpr bool search(int start, bool backwards, int goal) {
     for (int v = 0; v < vertex_count; ++v) by[v] = 0;
     int count = 1;

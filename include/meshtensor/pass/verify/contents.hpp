@@ -13,12 +13,12 @@ struct planned_contents {
     std::int64_t from, to;
     constexpr bool meets(range const& r) const { return from < r.to && r.from < to; }
   };
-  /// A value written to a range at one time; number 0: none.
+  /// A value that was written to a range at one time. Number 0 stands for no content.
   struct content {
     id place;
     std::uint32_t number;
   };
-  /// A collective between its start and its wait: at any time its operand may be read and its result written.
+  /// A collective between its start and its wait. In this time, its operand may be read and its result may be written.
   struct started {
     node_id node;
     bool is_sent;
@@ -74,7 +74,7 @@ struct planned_contents {
   }
 
  private:
-  /// Contents by slot; number 0: none, or overwritten.
+  /// Contents by slot. The number is 0 if a slot is free or its content was overwritten.
   struct pool {
     range at[max_values];
     std::uint32_t number[max_values];

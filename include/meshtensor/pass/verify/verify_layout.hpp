@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies that the computations of all ranks fit together: placements, operation by operation and axis by axis.
-// before: partitioned.  after: the same; the first fault found is one sentence.
-// why: a wrong placement does not crash; it gives wrong numbers on more than one rank.
+// Verifies that the computations of all ranks fit together, by checking placements operation by operation and axis by
+// axis.
+// before: partitioned.  after: the same. The first fault found is one sentence.
+// why: a wrong placement does not crash. However, it gives wrong numbers on more than one rank.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -35,7 +36,7 @@ struct layout_verifier {
   static constexpr placement const& at(value const& v) { return v.layout; }
   constexpr placement const& at(value_id v) const { return m.values[v].layout; }
 
-  // A mesh axis shards at most one dim, or else is partial; the axes of a dim are numbered 0, 1, ….
+  // A mesh axis shards at most one dim, or else is partial. The axes of a dim are numbered 0, 1, ….
   constexpr char const* check_placement(value const& v) const {
     placement const& p = v.layout;
     unsigned places[shape::capacity] = {}, count[shape::capacity] = {};
@@ -127,7 +128,7 @@ struct layout_verifier {
     if (position < 0 && rule.looks && p.shards(a) && p.sharded_at(a) == result.find(rule.looked_up) &&
         lies_with_rows(m, rule, sharded, rule.looked_up, a, p))
       return nullptr;
-    if (position < 0)  // over an axis of one processor a sum is whole, too
+    if (position < 0)  // over an axis of size 1, a sum is whole, too
       return rule.contracts != reduction::none && (p.part(a) == rule.contracts || is_whole_on_one(p, a))
                  ? nullptr
                  : "a sum over a sharded dim is not partial";
@@ -149,7 +150,7 @@ struct layout_verifier {
         return "operands are partial in different ways";
     return at(m.result(n)).part(a) == kind ? nullptr : "the result of a partial operand is not partial";
   }
-  // No operand is sharded or partial over the axis: only a dim that this node creates may be sharded over it.
+  // Checks an axis over which no operand is sharded or partial. It may only shard a dim that this node creates.
   constexpr char const* check_fresh(node const& n, sharding const& rule, int a) const {
     placement const& p = at(m.result(n));
     if (p.is_partial(a)) return "a result is partial though no operand is";
@@ -199,7 +200,8 @@ struct layout_verifier {
     return nullptr;
   }
 
-  /// The position of a dim in a collective's operand, also if it is the dim of the loop around; -1: neither.
+  /// The position of a dim in a collective's operand, also if it is the dim of the enclosing loop. It is -1 if it is
+  /// neither.
   constexpr int place_of_dim(node const& n, dim_id dim) const {
     if (int const at = m.operand_value(n, 0).dims.find(dim); at >= 0) return at;
     node_id const owner = node_owning(m, n.region);
@@ -220,7 +222,7 @@ struct layout_verifier {
     return nullptr;
   }
 
-  // Rows move among the ranks that exchange them, all of which know the counts of all.
+  // Rows move among the ranks that exchange them. Each of these ranks must know the counts of all of them.
   constexpr char const* check_move_rows(node const& n, value const& x, value const& y) const {
     move_rows_attributes const a = move_rows_attributes::of(n);
     auto const of = row_holders::unpacked(m.dims[a.holders].value);
@@ -240,8 +242,8 @@ struct layout_verifier {
 
   // ---- regions ----
 
-  /// Whether `whole` has the placement of `part` with one more dim in front. If an axis shards that dim, the part is
-  /// held by the processor with the iteration's index; or, where a loop stacks it, by all.
+  /// Whether `whole` has the placement of `part` with one more dim in front. If an axis shards that dim, the rank that
+  /// has the iteration's slice holds the part. However, all ranks may hold a part that a loop stacks.
   constexpr bool stacks(placement const& whole, placement const& part, bool is_given) const {
     for (int a = 0; a < m.axis_count; ++a) {
       if (whole.part(a) != part.part(a)) return false;
@@ -253,13 +255,15 @@ struct layout_verifier {
     }
     return true;
   }
-  // A sum that starts at zero may stay partial while it is only added to.
+  // Whether a value is zero everywhere. A carry that starts at zero may be partial, because the loop may then add
+  // partial terms to it.
   constexpr bool is_zero(value_id v) const {
     number_value const* const number = literal_of(m, v);
     return number != nullptr && *number == 0;
   }
 
-  // Over an axis of one processor the argument of a joined chain may be whole where the operand is partial.
+  // Whether the placements of an operand and of an argument fit. Over an axis of size 1, the argument of a joined chain
+  // may be whole even if the operand is partial.
   constexpr bool is_joined_at(placement const& outer, placement inner) const {
     for (int a = 0; a < m.axis_count; ++a)
       if (is_whole_on_one(inner, a)) inner.set_part(a, outer.part(a));
@@ -269,7 +273,7 @@ struct layout_verifier {
   constexpr char const* check_owner(node const& n) const {
     bool const repeats = n.kind == primitive::repeat;
     loop const l = loop::of(n);
-    bool const joined = epilogue_form_of(m, n).found;  // what it adds to a partial product is partial, too
+    bool const joined = epilogue_form_of(m, n).found;  // a tensor that it adds to a partial product is partial, too
     int const carries = repeats ? l.carries : 0;
     for (int k = 0; k < n.regions.count; ++k) {
       if (k > 0 && n.kind == primitive::composite) break;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a plan without numbers and checks that every value is still in memory when it is read, and that nothing
-// touches the memory of a collective between its start and its wait.
-// before: planned.  after: the same; the first fault found is one sentence.
-// why: values share memory in many ways (aliases, results that reuse operands' buffers, slices of stacks, updates in
-// place); the planner reasons about each, but this check knows only addresses and the last write to each.
+// Simulates a plan without numbers and checks two properties. Every value must still be in memory when it is read, and
+// no node may touch the memory of a collective between its start and its wait.
+// before: planned.  after: the same. The first fault found is one sentence.
+// why: values share memory in many ways, for example by aliases, results that reuse operands' buffers, slices of
+// stacks, or updates in place. The planner reasons about each way. In contrast, this check knows only addresses and the
+// last write to each of them.
 #pragma once
 
 #include "meshtensor/pass/fuse/epilogue.hpp"
@@ -17,9 +18,9 @@
 namespace meshtensor {
 namespace detail {
 
-/// Simulates the nodes in the order of the plan. Runs the first two iterations of a loop; the writes of all others are
-/// simulated at once after them. What a loop that may end early gives must be there before its first iteration, too,
-/// and behind each.
+/// Simulates the nodes in the order of the plan. For a loop, it runs the first two iterations and then the writes of
+/// all others at once. If the loop may end early, its results must also be there before the first iteration and after
+/// each one.
 struct plan_verifier {
   static constexpr int iterations = 2;
 
@@ -29,15 +30,15 @@ struct plan_verifier {
   planned_contents memory;
   node_id now;                               // the node that runs
   std::int64_t at[max_values];               // of roots: the address
-  std::int64_t length[max_values];           // in bytes, plus 1; 0: not computed yet
-  planned_contents::content of[max_values];  // what a value's memory must contain when it is read
+  std::int64_t length[max_values];           // in bytes, plus 1, or 0 if it is not computed yet
+  planned_contents::content of[max_values];  // the content that a value's memory must have when it is read
   planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and after the step
   bool is_written[max_variables];
-  // What starts one iteration ahead: the iteration that runs, the place of the first iteration's result (0 or 1), the
-  // slice of the next iteration, and what has arrived.
+  // For collectives that start one iteration ahead: the running iteration, the buffer of the first iteration's result
+  // (0 or 1), the next iteration's slice, and the values that have arrived.
   std::int64_t turn, first_turn;
   planned_contents::content ahead[max_values], arrived[max_values];
-  bool is_elsewhere[max_values];  // a slice of the iteration that another processor holds
+  bool is_elsewhere[max_values];  // whether another rank holds this iteration's slice
 
   constexpr plan_verifier(module const& source, plan const& planned, int entry)
       : m(source),
@@ -74,7 +75,7 @@ struct plan_verifier {
     locate(found.report, m, m.nodes[which]);
   }
 
-  // Addresses: the arena, then a range for each variable and input.
+  // Addresses: first the arena, then a range for each variable and input.
   static constexpr std::int64_t of_variable(int v) { return (std::int64_t{1} << 60) + (std::int64_t{v} << 44); }
   static constexpr std::int64_t of_input(int which) { return (std::int64_t{1} << 61) + (std::int64_t{which} << 44); }
 
@@ -106,7 +107,7 @@ struct plan_verifier {
     if (root(v) != root(as)) return say("an alias has another address than its value", now);
     of[v] = of[as];
   }
-  /// Copies a value to another address; at the same address, renames it.
+  /// Copies a value to another address. At the same address, it renames the value.
   constexpr void copy(value_id to, value_id v) {
     if (at[root(to)] == at[root(v)]) {
       of[to] = of[v];
@@ -207,14 +208,14 @@ struct plan_verifier {
     if (p.joined[started] == started + 1) send(started);
     if (ends_behind_loop(n) && !is_placed(y, place::stack_slice)) end(started);
   }
-  /// Sends a joint message when its last collective has started; collectives from its previous run end first.
+  /// Sends a joint message after its last collective has started. Collectives of its previous run end before.
   constexpr void send(node_id last_one) {
     for (int i = memory.in_flight_count; i-- > 0;)
       if (auto& f = memory.in_flight[i]; p.joined[f.node] == last_one + 1 && f.is_sent) memory.end_at(i);
     for (int i = 0; i < memory.in_flight_count; ++i)
       if (auto& f = memory.in_flight[i]; p.joined[f.node] == last_one + 1) f.is_sent = true;
   }
-  /// Ends a collective at its own wait, though all that are joined arrive at the first wait of them.
+  /// Ends a collective at its own wait, although all joined collectives arrive at the first of their waits.
   constexpr void end(node_id started) {
     for (int i = memory.in_flight_count; i-- > 0;)
       if (memory.in_flight[i].node == started && memory.in_flight[i].is_sent) memory.end_at(i);
@@ -233,11 +234,11 @@ struct plan_verifier {
     if (starts_ahead(p.numbers, c)) start_ahead(started, turn + 1);
   }
 
-  // Collectives of a loop's slices that start one iteration ahead of their wait.
+  // These functions simulate collectives of a loop's slices that start one iteration ahead of their wait.
   constexpr std::int64_t turn_of(value_id v, std::int64_t t) const {
     return p.offset[root(v)] + (first_turn + t) % 2 * planned_bytes(p.numbers, m.values[v]);
   }
-  /// Starts it for the iteration that comes at `t`; its result of before stays in its place.
+  /// Starts the collective for iteration number `t`. The result of the iteration before stays in its buffer.
   constexpr void start_ahead(node_id collective, std::int64_t t) {
     node const& n = m.nodes[collective];
     node const& owner = m.nodes[node_owning(m, n.region)];
@@ -272,12 +273,12 @@ struct plan_verifier {
   }
 
   // Loops.
-  struct stack {  // a stacked operand or result: the slices of the iterations that are simulated, and the rest
+  struct stack {  // of a stacked operand or result: the slices of the simulated iterations, and the rest
     content slice[iterations], rest;
   };
-  /// How many slices of a stack a processor holds. The one is simulated whose slices come first.
+  /// How many slices of a stack a rank holds. The simulated rank is the one whose slices come first.
   constexpr std::int64_t held(value_id whole) const { return p.numbers.local(m.values[whole], 0); }
-  /// The slice of the iteration that comes at `t`, which is below `held`.
+  /// The slice of iteration number `t`, which is below `held`.
   constexpr range slice_of(value_id whole, value_id one, loop const& l, std::int64_t t) {
     std::int64_t const from = at[root(whole)] + (l.reversed ? held(whole) - 1 - t : t) * bytes(one);
     return {from, from + bytes(one)};
@@ -333,14 +334,14 @@ struct plan_verifier {
       for (int i = 0; l.ends_early && i < l.carries; ++i) read(argument(i));
     }
     turn = outer_turn, first_turn = outer_first;
-    each_ahead(inside, [&](node_id c) { end(c); });  // what started for the first iteration that is not simulated
+    each_ahead(inside, [&](node_id c) { end(c); });  // started for the first iteration that is not simulated
     if (found.report.empty()) leave(n, l, in, out, ran);
   }
   constexpr void enter(stack& s, value_id whole, value_id one, loop const& l, std::int64_t ran) {
     for (std::int64_t t = 0; t < ran && t < held(whole); ++t) s.slice[t] = memory.add(slice_of(whole, one, l, t));
     s.rest = memory.add(rest_of(whole, one, l, ran));
   }
-  /// The end of an iteration: sums are added to, slices stored to their stacks, and carries handed on.
+  /// The end of an iteration. Sums are added to, slices are stored in their stacks, and carries are passed on.
   constexpr void put_away(node const& n, loop const& l, stack* out, std::int64_t t) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;
@@ -366,8 +367,8 @@ struct plan_verifier {
     }
     for (int i = 0; i < l.carries; ++i) copy(m.link(body.arguments, i), m.link(body.results, i));
   }
-  /// The end of a loop: the writes of the other iterations are simulated, and everything that they read must still be
-  /// there.
+  /// The end of a loop. The writes of the other iterations are simulated. All values that these iterations read must
+  /// still be there.
   constexpr void leave(node const& n, loop const& l, stack* in, stack* out, std::int64_t ran) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;
@@ -402,7 +403,7 @@ struct plan_verifier {
 
 }  // namespace detail
 
-/// The first fault of a plan; none of a module with a report. errors G41
+/// The first fault of a plan, or nothing if the module has a report. errors G41
 constexpr graph_check verify_plan(module const& m, int entry, plan const& p) {
   return m.report.empty() ? detail::plan_verifier(m, p, entry).found : graph_check{};
 }

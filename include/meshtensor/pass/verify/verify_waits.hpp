@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies that the result of a collective is used only after its wait, and that every collective is waited for.
-// before: overlapped.  after: the same; the first fault found is one sentence.
-// why: a value that is read too early is right most of the time, and wrong in some runs.
+// Verifies that the result of a collective is used only after its wait, and that every collective has a wait.
+// before: overlapped.  after: the same. The first fault found is one sentence.
+// why: a value that is read too early is right most of the time, but wrong in some runs.
 #pragma once
 
 #include "meshtensor/graph/attributes.hpp"
@@ -12,7 +12,7 @@
 
 namespace meshtensor {
 
-/// The outcome of checking a graph or plan: nothing, or one sentence of code G41.
+/// The outcome of a check of a graph or plan: nothing, or one sentence of code G41.
 struct graph_check {
   diagnostic report;
 };
