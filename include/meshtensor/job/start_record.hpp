@@ -106,7 +106,8 @@ struct start_record {
       lines += mesh.axes[a].label.text() + " = " + std::to_string(mesh.axes[a].extent) + "\n";
     return lines;
   }
-  /// `heads over model`, `d_model over data in optimizer`, `length whole in attention`
+  /// The rules of the layout, for example `heads over model`, `d_model over data in optimizer`, `length whole in
+  /// attention`.
   [[gnu::cold]] std::string lines_of_layout() const {
     std::string lines;
     for (int r = 0; r < layout.count; ++r) {

@@ -43,10 +43,10 @@ struct device_of_code;
 template <std::uint64_t Fingerprint, class Unnamed, class... Args>
 class executable_of;
 
-/// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters, `executable<Programs,
-/// Program, Mesh, Layout>`. A device may follow, otherwise it runs on `default_device`. Extents and axis sizes that the
-/// types leave open are given at start-up, and so are numbers: `executable<train_step, mesh, layout> step(weights,
-/// batch(64), data(4));`.
+/// `executable<Program, Mesh, Layout>`, or `executable<Programs, Program, Mesh, Layout>` for one of several programs
+/// that share parameters. A device may follow, otherwise it runs on `default_device`. Extents and axis sizes that the
+/// types leave open are given at start-up, and so are numbers, for example
+/// `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`.
 ///
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds a value
 /// with another dtype, layout or initializer; T12, T02, T03 a name, a dtype or dims that the program does not have;
@@ -187,7 +187,7 @@ class executable_of {
       else return step_output<executable_of, Label>(*this);
     }
   }
-  /// This process's part of an output; see step_output.
+  /// This process's part of an output. See step_output.
   template <name Label>
   auto local() const {
     using element = element_t<output_value<Label>().type>;
@@ -198,7 +198,7 @@ class executable_of {
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
   }
-  /// The same without a copy; see step_output. errors R06 this process holds several ranks
+  /// The same without a copy. See step_output. errors R06 this process holds several ranks
   template <name Label>
   auto where_it_lies() const {
     using element = element_t<output_value<Label>().type>;
@@ -211,7 +211,7 @@ class executable_of {
       dims.push_back({{graph().dim_name(part.dim[i]), part.extent[i]}, part.stride[i]});
     return array_view<element const>(part.as<element const>(), dims);
   }
-  /// The whole output, on every process; see step_output.
+  /// The whole output, on every process. See step_output.
   template <name Label>
   auto gather() const {
     return as_array<Label>(whole(detail::letters(Label)));
@@ -234,9 +234,8 @@ class executable_of {
   }
   /// The sorted names of the tensors that the program watches, each with its path, for example `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
-  /// A watched tensor of the last step, whole, on every process. It has f64 elements whatever its dtype, or elements of
-  /// its own type as in `step.watched<std::int64_t>("hash")`. If processes hold parts of it, all of them must call
-  /// this.
+  /// A watched tensor of the last step, whole, on every process. Its elements are f64 for any dtype, or of its own type
+  /// as in `step.watched<std::int64_t>("hash")`. If processes hold parts of it, all of them must call this.
   ///
   /// errors  R08 no watched tensor has this name; R14 it has elements of another type, or f64 does not hold one of them
   template <class T = double>

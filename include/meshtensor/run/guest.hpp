@@ -59,8 +59,8 @@ inline std::int64_t next_guest() {
 ///
 /// Every guest has a job of its own. The job runs on the communicator that `create` is given, or on threads if the
 /// program is built without MPI. Open extents of the programs are arguments of `create`, and so are open axes. If
-/// several programs name the same dim, it has the same extent in all of them. Two threads must not call the same guest
-/// at the same time.
+/// several programs name the same dim, it has the same extent in all of them. Calls on one guest must come one at a
+/// time.
 ///
 /// errors  as sentences behind a status: those of `executable`; R35 a call that does not fit, such as one with a guest
 /// that was destroyed; R36 names that C or Fortran does not take

@@ -158,7 +158,8 @@ class numerics_check {
     std::deque<std::vector<double>> memory_;
   };
 
-  /// `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are not finite, …`
+  /// Throws an error such as `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are not
+  /// finite, …`.
   [[noreturn]] void raise(node const& made_by, value_id v, view const& seen, rank_context const& p) const {
     not_finite const bad = find_not_finite(seen);
     std::string where, which = what(made_by);

@@ -32,7 +32,7 @@ struct finding {
   diagnostic report;
 };
 
-/// `T12 the program has no input 'imag'; did you mean 'image'? It has: image, label`
+/// Builds a sentence such as `T12 the program has no input 'imag'; did you mean 'image'? It has: image, label`.
 struct unknown_name {
   diagnostic d, known;
   name wanted, best;
@@ -67,7 +67,7 @@ inline constexpr finding port_finding = [] {
   return u.result();
 }();
 
-/// `[batch, length]`
+/// The names of a list of dims, as in `[batch, length]`.
 template <class Dims>
 struct names_of;
 template <class... D>

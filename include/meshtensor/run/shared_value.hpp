@@ -26,7 +26,7 @@ inline std::string line_of_reshape(module const& m, int dim) {
   return "";
 }
 
-/// `the one shards 'd_ff' over model=2, the other replicates it`
+/// Says how two layouts differ, for example `the one shards 'd_ff' over model=2, the other replicates it`.
 inline std::string differing_rule(stored const& one, stored const& other) {
   std::size_t i = 0;
   while (i + 1 < one.dims.size() && one.axes[i] == other.axes[i]) ++i;

@@ -24,7 +24,7 @@ class step_output {
   /// A compile-time error, because only an output without dims converts to a number.
   template <class N>
   requires std::is_arithmetic_v<N>
-  operator N() const {  // NOLINT: what a reader of `float loss = result.get<"loss">()` expects
+  operator N() const {  // NOLINT: implicit, because users write `float loss = result.get<"loss">()`
     static_assert(sizeof(N) == 0,
                   "meshtensor T03: this output has dims, so it is no number: local() is what this process "
                   "holds of it, gather() the whole; or give out its sum or mean");

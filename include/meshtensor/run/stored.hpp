@@ -71,7 +71,7 @@ struct stored {
     on_device->copy_to(blocks);
     is_stale = false;
   }
-  /// `f32[d_model=512, d_ff=2048/model=2]`
+  /// The value as text, for example `f32[d_model=512, d_ff=2048/model=2]`.
   std::string text() const {
     std::string t = std::string(text_of(type)) + "[";
     for (std::size_t i = 0; i < dims.size(); ++i)

@@ -104,7 +104,7 @@ std::size_t engine<Device>::run_loop(std::size_t at) {
   instruction const& i = list_[at];
   std::size_t end = at;
   each_iteration(processors_, i.trips, i.reversed, i.from, [&] { end = run_body(at + 1); });
-  return end == at ? behind(list_, at) : end + 1;  // if there was no iteration
+  return end == at ? behind(list_, at) : end + 1;  // `behind` if there was no iteration
 }
 
 template <class Device>

@@ -123,7 +123,7 @@ struct straight_code {
   }();
 };
 
-/// An instruction that the compiler knows; see read_instruction.
+/// An instruction that the compiler knows. See read_instruction.
 template <class Code, int At>
 struct known_instruction {
   static constexpr instruction i = Code::list[At];
