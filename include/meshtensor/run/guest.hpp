@@ -54,6 +54,7 @@ inline std::int64_t next_guest() {
 
 /// Programs for callers in C and Fortran: a list of executables that share one store. One line of the program's file
 /// makes their functions. `functions()->write` writes the files that declare these for C and Fortran:
+///
 ///     using model = mt::guest<mt::executable<learn, mesh, layout, mt::default_device>>;
 ///     extern "C" mt::guest_functions const* solver_model_functions() { return model::functions(); }
 ///

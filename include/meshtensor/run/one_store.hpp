@@ -101,7 +101,7 @@ inline constexpr sharing shared_by = [] {
 }  // namespace detail
 
 /// Refuses at compile time executables that give a shared parameter different layouts or initializers. Otherwise their
-/// store would refuse them at start-up. Write `static_assert(mt::one_store<step, evaluation, talk>);`
+/// store would refuse them at start-up. Write `static_assert(mt::one_store<step, evaluation, talk>);`.
 ///
 /// errors  S14, with both layouts or both lines
 template <class First, class... Others>

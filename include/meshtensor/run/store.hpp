@@ -237,7 +237,7 @@ class store {
     source_ = std::move(source);
   }
   std::shared_ptr<value_source> const& source() const { return source_; }
-  /// Copies a whole value that no executable has named yet from the source. Returns false if the source does not have
+  /// Copies from the source a whole value that no executable has named yet. Returns false if the source does not have
   /// it.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
     value_source* from = source_.get();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns about layout rules without effect, and about parameters that do not affect a loss.
+// Warns about layout rules without effect, and about parameters that affect no loss.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source of values that a store does not have yet, such as a checkpoint that was loaded before the programs that name
+// Source of values that a store does not have yet: a checkpoint or a file that was loaded before the programs that name
 // its values.
 #pragma once
 
