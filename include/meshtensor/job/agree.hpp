@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the processes of a job agree on what each measures for itself: a clock, the load of a machine, a full disk.
+// Lets the processes of a job agree on facts that each measures for itself, such as a clock, the load of a machine or a
+// full disk.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +15,11 @@
 
 namespace meshtensor {
 
-/// Returns the greatest of all processes' numbers on every process: `if (greatest(seconds) > limit) stop();`.
-/// Collective: all processes call it. In a job of one process it returns its operand.
+/// Returns the greatest of all processes' numbers on every process, for example `if (greatest(seconds) > limit)
+/// stop();`. The call is collective, so all processes must make it. In a job of one process it returns its operand.
 class agreement {
  public:
-  /// From anything whose `get()` returns the job.
+  /// Constructs it from any object whose `get()` returns the job.
   template <class P>
   requires requires(P const& p) {
     { p.get() } -> std::same_as<job_runner&>;
@@ -36,7 +37,7 @@ class agreement {
   on_all_ranks greatest_;
 };
 
-/// Gathers one number of each process, in the order of ranks, on every process.
+/// Gathers one number from each process, in the order of ranks, on every process.
 class numbers_of_all {
  public:
   explicit numbers_of_all(job_runner& j)
@@ -54,8 +55,9 @@ class numbers_of_all {
   on_all_ranks ask_;
 };
 
-/// Calls a function on every process. It either succeeds on all of them, or all throw: the last rank that failed
-/// rethrows its exception, and the others throw the same sentence with that rank, `e.rank()`.
+/// Calls a function on every process, so that it either succeeds on all of them or all throw. Of the ranks that failed,
+/// the one with the highest number rethrows its exception. The others throw the same sentence with that rank,
+/// `e.rank()`.
 ///
 ///     all_or_throw all(job);
 ///     all([&] { file.write(part); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the options that every program has: they are those of the environment, such as --mesh for MESHTENSOR_MESH.
+// Reads the options that every program has. Each stands for a variable of the environment, such as --mesh for
+// MESHTENSOR_MESH.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ namespace detail {
 
 struct common_option {
   char const* name;
-  char const* variable;  // of the environment; null: the option ends the program
-  char const* value;     // as --help shows it, in brackets if it may be left out; empty: the option takes none
+  char const* variable;  // of the environment, or null if the option ends the program
+  char const* value;     // as --help shows it: in brackets if it may be left out, empty if the option takes none
   char const* default_value;
   char const* help;
 };
@@ -60,7 +61,7 @@ inline bool is_explanation(std::string_view value) {
   return value == "plan" || value == "1" || value == "pictures" || value == "instructions" || value == "html" ||
          value.ends_with(".html");
 }
-/// Why an option cannot have this value; empty if it can.
+/// Says why an option cannot have this value. The text is empty if it can.
 inline std::string refused_value(common_option const& option, std::string const& value) {
   std::string_view const name = option.name;
   if (value.empty()) return std::string(name) + " needs a value, as in " + option.name + option.value;
@@ -80,15 +81,15 @@ inline std::string refused_value(common_option const& option, std::string const&
   return "";
 }
 
-/// What a command line asks for. If `code` is not -1, the program ends with it, and prints `text`.
+/// The requests of a command line. If `code` is not -1, the program prints `text` and ends with this exit code.
 struct command_line {
   program_arguments own;
   int code = -1;
   std::string text;
 };
 
-/// Reads the arguments up to `--`, and sets the variables of the environment that the options stand for. Arguments that
-/// are no common option go to the program if it takes any, and are refused otherwise.
+/// Reads the arguments up to `--`, and sets the variables of the environment that the options stand for. All other
+/// arguments go to the program if it takes any. Otherwise they are refused.
 template <class = lazy>
 command_line read_command_line(int argc, char** argv, std::string_view usage, bool takes_arguments) {
   command_line result;

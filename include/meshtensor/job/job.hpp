@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that a program runs in: the MPI ranks that a launcher started, or threads of this process.
+// The job in which a program runs: the MPI ranks that a launcher started, or threads of this process.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// MPI ranks if a launcher started this process, else threads.
+/// Makes MPI ranks if a launcher started this process, and threads otherwise.
 template <bool WithMpi>
 std::unique_ptr<job_runner> started_runner();
 #if MESHTENSOR_WITH_MPI
@@ -38,28 +38,29 @@ std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing);
 
 }  // namespace detail
 
-/// The ranks that a program runs on: MPI ranks if a launcher such as mpirun started the program, else threads of one
-/// process. A main function makes one first, and stores and executables are made with it.
+/// The ranks that a program runs on: MPI ranks if a launcher such as mpirun started the program, otherwise threads of
+/// one process. A main function makes a job first, because stores and executables are made with it.
 ///
 ///     mt::job job(argc, argv);
 ///     mt::store weights(job);
 class job {
  public:
-  /// MPI ranks if a launcher started this process; else threads, as many as the mesh of an executable asks for.
+  /// Makes MPI ranks if a launcher started this process. Otherwise it makes threads, as many as the mesh of an
+  /// executable asks for.
   ///
-  /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 this process is alone
-  /// where several were meant
+  /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 this process runs
+  /// alone although several were meant
   job(int, char**) : job_(detail::started_runner<with_mpi>()) {}
 #if MESHTENSOR_WITH_MPI
-  /// The ranks of the program's own communicator. They are arranged row-major along a mesh's axes.
+  /// Runs on the ranks of the program's own communicator. They are arranged row-major along a mesh's axes.
   explicit job(MPI_Comm ranks) : job_(detail::runner_of_ranks(ranks)) {}
 #endif
   explicit job(std::unique_ptr<job_runner> j) : job_(std::move(j)) {}
 
-  /// All processors of a mesh as threads of this process, even under a launcher.
+  /// Runs all ranks of a mesh as threads of this process, even under a launcher.
   static job as_threads() { return job(detail::runner_of_threads()); }
-  /// All processors of a mesh in lockstep, node by node, on the calling thread. `timing`: when collectives do their
-  /// work.
+  /// Runs all ranks of a mesh in lockstep, node by node, on the calling thread. `timing` says when collectives read and
+  /// write.
   template <class = lazy>
   static job in_lockstep(exchange_timing timing = exchange_timing::at_once) {
     return job(detail::runner_in_lockstep(timing));
@@ -69,20 +70,20 @@ class job {
   /// The number of processes that run this program. It is 1 with threads or in lockstep, because one process then holds
   /// all ranks of a mesh.
   int processes() const { return std::max(1, job_->size()); }
-  /// Whether this process prints for the job: exactly one does.
+  /// Whether this process prints for the job. Exactly one process does.
   bool is_root() const { return job_->is_root(); }
 
  private:
   std::unique_ptr<job_runner> job_;
 };
 
-/// Warns once for the whole job of something legal but suspicious.
+/// Warns once for the whole job about something legal but suspicious.
 inline void warn(job_runner const& j, std::string const& sentence) {
   if (j.is_root() && on_warning()) on_warning()(sentence);
 }
 
 namespace detail {
-/// Writes to standard output. A failure is one warning, for a program should not end because it cannot print.
+/// Writes to standard output. A failure is only one warning, because a program should not end when it cannot print.
 inline void put_out(job_runner const& j, std::string const& text) {
   static std::atomic<bool> told = false;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
@@ -92,12 +93,13 @@ inline void put_out(job_runner const& j, std::string const& text) {
 }
 }  // namespace detail
 
-/// Prints results once for the whole job, to standard output: they do not differ between threads and ranks.
+/// Prints results once for the whole job, to standard output. Results do not depend on whether ranks are threads or
+/// processes.
 template <class... Args>
 void print(job const& p, fmt::format_string<Args...> format, Args&&... args) {
   if (p.is_root()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
 }
-/// Prints progress once for the whole job, to standard error: times and whatever else differs from run to run.
+/// Prints progress once for the whole job, to standard error: for example times, which differ from run to run.
 template <class... Args>
 void progress(job const& p, fmt::format_string<Args...> format, Args&&... args) {
   if (p.is_root()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);

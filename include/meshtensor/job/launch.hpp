@@ -22,26 +22,27 @@ inline int count_in_environment(char const* variable) {
 }
 }  // namespace detail
 
-/// The number of processes that the launcher started, this one included; 0 without a launcher. Reads the environment
-/// variables of Open MPI's mpirun, of launchers with a process manager interface (MPICH, Intel MPI), of MVAPICH and of
-/// srun. The size of a Slurm allocation does not count: a shell inside one has started nothing yet.
+/// The number of processes that the launcher started, including this one, or 0 without a launcher. Reads the
+/// environment variables of Open MPI's mpirun, of launchers with a process manager interface (MPICH, Intel MPI), of
+/// MVAPICH and of srun. The size of a Slurm allocation does not count, because a shell inside an allocation has started
+/// nothing yet.
 inline int launched_processes() {
   for (char const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (int const n = detail::count_in_environment(variable); n > 0) return n;
   return 0;
 }
-/// The number of tasks of the Slurm job in whose shell this process runs without a launcher; 0: no such job.
+/// If this process runs in the shell of a Slurm job without a launcher, the number of that job's tasks. Otherwise 0.
 inline int tasks_around() { return launched_processes() > 0 ? 0 : detail::count_in_environment("SLURM_NTASKS"); }
 
-/// Whether a separate thread progresses a rank's messages while the rank computes; else the rank polls between kernels.
-/// MESHTENSOR_PROGRESS: `thread`, the default, or `polls`.
+/// Whether a separate thread progresses a rank's messages while the rank computes. Otherwise the rank polls between
+/// kernels. MESHTENSOR_PROGRESS is `thread`, the default, or `polls`.
 inline bool progress_by_thread() {
   char const* const given = std::getenv("MESHTENSOR_PROGRESS");
   return given == nullptr || std::string_view(given) != "polls";
 }
 
-/// Whether ranks that the launcher left the same cores of a machine split these among themselves. MESHTENSOR_PIN:
-/// `yes`, the default, or `no`.
+/// Whether ranks split the cores of a machine among themselves if the launcher left them the same ones. MESHTENSOR_PIN
+/// is `yes`, the default, or `no`.
 inline bool keeps_to_own_cores() {
   char const* const given = std::getenv("MESHTENSOR_PIN");
   return given == nullptr || std::string_view(given) != "no";

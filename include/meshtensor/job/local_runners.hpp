@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs all ranks of a job in this process: as threads, or in lockstep on one thread.
+// Runs all ranks of a job in this process, as threads or in lockstep on one thread.
 #pragma once
 
 #include <deque>
@@ -12,8 +12,8 @@
 
 namespace meshtensor {
 
-/// All processors of a mesh as threads of this process: the first one is the calling thread, the others live as long as
-/// the job. Only one thread may run it at a time.
+/// Runs all ranks of a mesh as threads of this process. Rank 0 runs on the calling thread, and the other threads live
+/// as long as the job. Only one thread may call `run` at a time.
 class thread_runner final : public job_runner {
  public:
   int size() const override { return 0; }
@@ -42,10 +42,11 @@ class thread_runner final : public job_runner {
     if (!*at) *at = std::make_unique<connected>(size);
     return **at;
   }
-  std::unique_ptr<connected> worlds_;  // a list, by size
+  std::unique_ptr<connected> worlds_;  // a list with one entry for each size
 };
 
-/// All processors of a mesh in lockstep on the calling thread: for tests, and for meshes far larger than the machine.
+/// Runs all ranks of a mesh in lockstep on the calling thread. This is for tests, and for meshes far larger than the
+/// machine.
 template <class = lazy>
 class lockstep_runner final : public job_runner {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs collectives between all processors of a mesh on one thread, where every block can be read directly.
-// why: a program that touches a collective's memory between start and wait may be right by luck under a transport. Here
-// the moment of the exchange can be chosen, and results hold garbage until then.
+// Runs collectives between all ranks of a mesh on one thread, which can read every block directly.
+// why: under a transport, a program that touches a collective's memory between start and wait may be right by luck.
+// Lockstep detects this, because it chooses the moment of the exchange, and results hold garbage until then.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,9 @@
 
 namespace meshtensor {
 
-/// Runs each collective for all members at once, at the moment that `timing` says.
-/// why: a template, for g++ compiles every class that may stand behind `exchanges`, and few programs run in lockstep.
+/// Runs each collective for all members together, at the moment that `timing` says.
+/// why: it is a template because g++ compiles every class that may stand behind `exchanges`, although few programs run
+/// in lockstep.
 template <class = lazy>
 class lockstep final : public exchanges {
  public:
@@ -65,7 +66,7 @@ class lockstep final : public exchanges {
 
   struct blocks_of_all {
     std::vector<group> groups;
-    std::vector<collective_call const*> calls;  // by rank, as what follows
+    std::vector<collective_call const*> calls;  // by rank, like the next two
     std::vector<void const*> in;
     std::vector<void*> out;
     void exchange(void* const* to) const {
@@ -76,7 +77,7 @@ class lockstep final : public exchanges {
   };
   struct pending : blocks_of_all {
     std::vector<std::size_t> bytes;               // of each result
-    std::vector<std::vector<std::byte>> results;  // until they are given
+    std::vector<std::vector<std::byte>> results;  // kept until the wait
     bool under_way = false;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frame of a main function: makes the job, runs the program, and ends all processes on an error.
+// Frame of a main function, which makes the job, runs the program, and ends all processes after an error.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,10 @@
 namespace meshtensor {
 
 namespace detail {
-/// Prints an error as one line, once where all processes meet the same: other processes wait, so that the one that
-/// prints for the job has time to end them. Those that were told of a failure elsewhere wait longer, for the rank that
-/// failed. In a job of several the line names the rank.
+/// Prints an error as one line, and only once if all processes meet the same error. For this purpose the root prints at
+/// once, and the other processes wait, so that the root has time to end them. Processes that were told of a failure
+/// elsewhere wait longer, because the rank that failed should print. In a job of several processes the line names the
+/// rank.
 inline void complain(job const& job, char const* sentence, bool is_of_another = false) {
   if (is_of_another) std::this_thread::sleep_for(std::chrono::seconds(1));
   if (!job.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -33,9 +34,9 @@ inline void complain(job const& job, char const* sentence, bool is_of_another = 
 }
 }  // namespace detail
 
-/// Runs a program as a job, of ranks under a launcher, else of threads: `return mt::run_main([&](mt::job const& job)
-/// {…});`. The exit code is what the program returns, if anything. An exception becomes one line on standard error and
-/// exit code 1; under MPI the whole job ends, so that no rank waits for ever.
+/// Runs a program as a job, with ranks under a launcher and with threads otherwise: `return mt::run_main([&](mt::job
+/// const& job) {…});`. The exit code is the program's return value, if it has one. An exception becomes one line on
+/// standard error and exit code 1. Under MPI the whole job then ends, so that no rank waits for ever.
 template <class Program>
 requires std::invocable<Program, job const&>
 int run_main(Program&& program) {
@@ -60,10 +61,10 @@ int run_main(Program&& program) {
 }
 
 /// The same for a program whose command line has the options of the library, such as --mesh, --profile and --help:
-/// `return mt::run_main(argc, argv, [](mt::job const& job) {…});`. A program that takes arguments of its own has those
-/// that are no such option, and all after `--`, as a second argument: `[](mt::job const& job, mt::program_arguments
-/// const& words) {…}`. `usage` is how --help shows them. An argument that nobody knows ends the program with exit code
-/// 2.
+/// `return mt::run_main(argc, argv, [](mt::job const& job) {…});`. A program that takes arguments of its own gets them
+/// as a second argument: `[](mt::job const& job, mt::program_arguments const& words) {…}`. These are the arguments that
+/// are no option of the library, and all arguments after `--`. --help shows them as `usage` says. If the program takes
+/// none, an unknown argument ends it with exit code 2.
 template <class Program>
 int run_main(int argc, char** argv, Program&& program, std::string_view usage = "") {
   constexpr bool takes_arguments = !std::invocable<Program, job const&>;

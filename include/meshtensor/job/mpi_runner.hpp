@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a job on MPI ranks: each process is one rank of the mesh.
+// Runs a job on MPI ranks, so that each process is one rank of the mesh.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ namespace meshtensor {
 
 class mpi_runner final : public job_runner {
  public:
-  /// All ranks that the launcher started. Those that share a machine split its cores.
+  /// Runs on all ranks that the launcher started. Ranks on one machine split its cores.
   mpi_runner() : mpi_runner(MPI_COMM_WORLD, false) {
     comm::keep_apart(world_.handle(), keeps_to_own_cores());
     last_words_.emplace(world_.neighbours(), world_.rank());
   }
-  /// The ranks of a program's own MPI: nothing is aborted, and an error on one rank is thrown on all.
+  /// Runs on ranks of a program's own MPI. An error on one rank is thrown on all ranks, and no rank is aborted.
   explicit mpi_runner(MPI_Comm user) : mpi_runner(user, true) {}
   ~mpi_runner() override {
-    if (world_.has_failed()) static_cast<void>(end_.release());  // messages may still use its workspaces
+    if (world_.has_failed()) static_cast<void>(end_.release());  // pending messages may still use its workspaces
   }
 
   int size() const override { return world_.size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs collectives over all processes of a job outside of a step: to agree, to gather, to broadcast.
+// Runs collectives over all processes of a job outside of a step, to agree, to gather or to broadcast.
 #pragma once
 
 #include <cstring>
@@ -8,11 +8,11 @@
 
 namespace meshtensor {
 
-/// One collective of all processes of a job, on an operand of one dim. All processes make and call it in the same
-/// order. In a job of one process the result is the operand.
+/// One collective of all processes of a job, on an operand of one dim. All processes must construct and call these
+/// objects in the same order. In a job of one process the result is the operand.
 class on_all_ranks {
  public:
-  /// `what` names the purpose in error sentences about missing ranks; it must outlive this.
+  /// `what` names the purpose in error sentences about missing ranks. The text must outlive this object.
   on_all_ranks(job_runner& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
     for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
     all_.call.kind = kind, all_.call.op = reduction::max, all_.call.type = type, all_.call.file = what;
@@ -26,7 +26,7 @@ class on_all_ranks {
 
   bool is_alone() const { return job_.size() < 2; }
   int rank() const { return is_alone() ? 0 : all_.with.index; }
-  /// The root of a broadcast.
+  /// Sets the root of a broadcast.
   on_all_ranks& from(int rank) {
     all_.call.root = rank;
     return *this;
@@ -37,7 +37,7 @@ class on_all_ranks {
       return;
     }
     job_.run(job_.size(), [&](int, transport& t) {
-      int const number = t.prepare(all_);  // again each time: many live for one call
+      int const number = t.prepare(all_);  // at each call, because many objects live for one call only
       t.start(number, all_, in, out);
       t.wait(number);
       t.release(number);

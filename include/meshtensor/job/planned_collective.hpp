@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of a plan as one rank takes part in them: members, extents of blocks, and who holds what.
+// The collectives of a plan from the view of one rank: members, extents of blocks, and which member holds which part.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace meshtensor {
 
-/// A collective as one rank takes part in it.
+/// A collective from the view of one rank.
 struct planned_collective {
   collective_call call;
-  movement moves;                                         // of a move: who holds what
+  movement moves;                                         // of a move: which member holds which box
   number_id first = no_id, step = no_id, around = no_id;  // of a move: rows of the table of numbers
-  value_id counts = no_id;                                // of an exchange of rows: how many each gives each
-  dynamic_array<interval> groups;                         // likewise: those of each member
-  std::vector<std::int64_t> taken, given;                 // likewise: of each member, the rows that have a run already
-  dynamic_array<interval> slices;                         // of slices of a loop's stack: those that each member holds
+  value_id counts = no_id;                 // of an exchange of rows: how many rows each member gives each group
+  dynamic_array<interval> groups;          // likewise: the groups of each member
+  std::vector<std::int64_t> taken, given;  // likewise: for each member, the rows that already have a run
+  dynamic_array<interval> slices;          // of slices of a loop's stack: the slices of each member
   std::vector<int> members;
   group with;
   std::vector<name> axes;  // the mesh axes that the members span
@@ -36,10 +36,10 @@ struct coordinates_of_rank {
   std::int64_t operator()(int axis) const { return mesh.coordinate(rank, axis); }
 };
 
-/// The dense window of a value that a rank of a mesh holds, without an address.
+/// The dense window of a value that a rank of a mesh holds. It has no address.
 view window_of_rank(binding const& numbers, mesh_shape const& mesh, value const& v, std::int64_t rank);
 
-/// Makes the collectives of one rank of a plan.
+/// Makes the collectives of a plan for one rank.
 class collective_planner {
  public:
   collective_planner(module const& m, plan const& p, mesh_shape const& mesh, int rank)
@@ -65,8 +65,8 @@ class collective_planner {
     });
   }
 
-  /// Sets the runs of an exchange of rows from its counts [members, groups]. Rows of a block stand by group; in the
-  /// block of a group's holder, by group and then by the member that sends them.
+  /// Sets the runs of an exchange of rows from its counts [members, groups]. The rows of a block are sorted by group.
+  /// In the block of a group's holder they are sorted by group, and within a group by the member that sends them.
   static void set_runs(planned_collective& c, bool back, view const& counts) {
     movement& m = c.moves;
     std::size_t const members = c.groups.size();
@@ -93,10 +93,12 @@ class collective_planner {
   view held(value const& v) const { return held(v, rank_); }
   view held(value const& v, std::int64_t rank) const { return window_of_rank(numbers_, mesh_, v, rank); }
 
-  /// Of the first rank, so that all ranks, and lockstep too, choose one algorithm.
+  /// The bytes of a group of joined collectives, as the first rank has them. All ranks, and lockstep too, use this
+  /// number, so that they choose the same algorithm.
   std::int64_t bytes_together(node const& n) const;
 
-  /// Whether a collective is one of slices of a loop's stack; then sets its kind, and who holds which.
+  /// Whether a collective exchanges slices of a loop's stack. If it does, this sets its kind and the slices of each
+  /// member.
   bool is_of_slices(planned_collective& c, node const& n, collective kind, placement const& layout) const;
   void split(collective_call& call, view const& block, dim_id dim) const {
     call.split = block.find(dim), call.split_grain = numbers_.grain[dim];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's side of a plan: the addresses of its values, their windows in the whole tensors, and its collectives.
+// The state of one rank of a plan: the addresses of its values, their windows in the whole tensors, and its
+// collectives.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace meshtensor {
 
-/// For each value, whether it may still be in flight when its node has run: a wait comes before its first use.
+/// Says for each value whether it may still be in flight after its node has run. A wait comes before its first use.
 inline std::vector<bool> awaited_values(module const& m, binding const& numbers) {
   std::vector<bool> all(static_cast<std::size_t>(m.value_count));
   for (int i = 0; i < m.node_count; ++i) {
@@ -31,7 +32,8 @@ class rank_context {
     find_all();
   }
 
-  /// Sets the arena of the next steps: plan::arena_bytes at a multiple of arena::alignment.
+  /// Sets the arena of the next steps: `plan::arena_bytes` bytes at an address that is a multiple of
+  /// `arena::alignment`.
   void use(std::byte* memory) {
     if (memory == memory_) return;
     memory_ = memory;
@@ -42,14 +44,14 @@ class rank_context {
   int rank() const { return rank_; }
   mesh_shape const& mesh() const { return mesh_; }
   std::byte* pointer(value_id v) const { return base(p_.root[v]); }
-  /// The address of a value that has memory of its own, and that of the arena.
+  /// The address of a value that has memory of its own. `arena()` is the address of the arena.
   std::byte* base(std::size_t root) const { return base_[root]; }
   std::byte* arena() const { return memory_; }
-  /// The address of a value of which the arena has two, in an iteration.
+  /// The address in an iteration of a value that has two blocks in the arena.
   std::byte* turn(value_id v, std::int64_t index, std::int64_t bytes_of_one) const {
     return memory_ + p_.offset[p_.root[v]] + (index % 2) * bytes_of_one;
   }
-  /// Sets the address of the root of `v`, which lies outside the arena, or of which the arena has two.
+  /// Sets the address of the root of `v`. The root is outside the arena, or has two blocks in the arena.
   void set_pointer(value_id v, std::byte* where) { set_base(p_.root[v], where); }
   void set_base(std::size_t root, std::byte* where) { base_[root] = where; }
   view at(value_id v) const {
@@ -61,11 +63,11 @@ class rank_context {
   bool is_strided_slice(value_id v) const { return p_.where[v] == place::strided_slice; }
   /// The windows of all values, by id, without addresses.
   view const* windows() const { return views_.data(); }
-  /// Bytes of its part of a value.
+  /// Bytes of this rank's part of a value.
   std::int64_t bytes(value_id v) const { return bytes_[v]; }
   planned_collective const& exchange(node_id which) const { return *collectives_[which]; }
-  /// Whether a value of a loop's body is here in the present iteration: a slice of a stack that is sharded along the
-  /// loop's dim is on one processor only.
+  /// Whether this rank has a value of a loop's body in the current iteration. For example, if a stack is sharded along
+  /// the loop's dim, only one rank has the slice of an iteration.
   bool is_here(value_id v) const {
     placement const& layout = m_.values[v].layout;
     if (layout.axes_of(placement::of_loop) == 0) return true;
@@ -73,15 +75,15 @@ class rank_context {
     interval const held = p_.numbers.slices_held(along, layout, coordinates_of_rank{mesh_, rank_});
     return context.index >= held.begin && context.index < held.begin + held.count;
   }
-  /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root; of rows, with
-  /// their counts.
+  /// The collective with the values of this step. A move gets the numbers of the step, a slice gets the root of the
+  /// iteration, and an exchange of rows gets its counts.
   /// errors R10 a slice or a pad beyond its dim
   planned_collective const& exchange_now(node_id which) {
     planned_collective& c = *collectives_[which];
     if (c.counts != no_id) set_runs(which, at(c.counts));
     return exchange_before_counts(which);
   }
-  /// The same for rows whose counts are not there yet; `set_runs` gives them.
+  /// The same before the counts of an exchange of rows are known. `set_runs` sets them later.
   planned_collective const& exchange_before_counts(node_id which) {
     planned_collective& c = *collectives_[which];
     if (!c.slices.empty()) collective_planner::set_root(c, context.index);
@@ -99,9 +101,9 @@ class rank_context {
 
  private:
   /// Finds the windows of all values, and the collectives.
-  /// why: not in the constructor, for g++ ignores the options of run_rarely.hpp there.
+  /// why: this is not in the constructor, because g++ ignores the options of run_rarely.hpp there.
   void find_all();
-  /// The strides of a window, a slice whose step is known.
+  /// Sets the strides of a window that is a slice with a known step.
   void set_strides(view& window, node const& n, view const& of) const {
     strided_window const a = strided_window::of(n);
     std::ranges::copy(of.stride, window.stride);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requires that all ranks start the same program with the same settings: otherwise they would wait for each other for
+// Requires that all ranks start the same program with the same settings. Otherwise they would wait for each other for
 // ever, or exchange wrong data.
 #pragma once
 
@@ -31,11 +31,11 @@ inline std::vector<std::int64_t> of_each(job_runner& ranks, std::int64_t mine) {
   return text;
 }
 
-/// The lines of a text, trimmed, with each run of blanks as one.
+/// Iterates over the lines of a text. Each is trimmed, and each run of blanks is one blank.
 class lines_of {
  public:
   explicit lines_of(std::string const& text) : text_(text) {}
-  /// The next line; empty after the last.
+  /// The next line, or an empty one after the last.
   [[gnu::cold]] std::string next() {
     std::string line;
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_)
@@ -49,8 +49,8 @@ class lines_of {
   std::size_t at_ = 0;
 };
 
-/// The first lines that differ, with their ranks: `'batch = 24' on rank 0, 'batch = 48' on rank 1`. What follows a `#`,
-/// a source position, is not compared.
+/// Quotes the first lines that differ, with their ranks: `'batch = 24' on rank 0, 'batch = 48' on rank 1`. The text
+/// after a `#` is not compared, because it is a source position.
 [[gnu::cold]] inline std::string first_difference(std::string const& a, std::string const& on_a, std::string const& b,
                                                   std::string const& on_b) {
   lines_of left(a), right(b);
@@ -65,8 +65,8 @@ class lines_of {
 
 }  // namespace detail
 
-/// Compares what the ranks of a job are about to run, in one exchange. A rank calls it with its record, or, if it could
-/// not make one, with the exception `refused`. More is sent only if something is wrong.
+/// Compares the programs that the ranks of a job are about to run, in one collective. A rank passes its record. If it
+/// could not make one, it passes the exception `refused` instead. The ranks send more only if something is wrong.
 ///
 /// errors  R24 a fact differs: which one, its values, and on which ranks; the exception `refused`, on that rank; R21
 /// another rank has refused, and why

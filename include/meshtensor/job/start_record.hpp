@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprint of a launch: builds, programs, layouts and sizes, by name, which must be the same on all ranks before
-// they step.
+// Facts about a start, such as the build, the program, the layout and the sizes. They must be the same on all ranks
+// before the first step.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 
 namespace meshtensor {
 
-/// What a rank is about to run, and how it was compiled, as facts. Each fact is a list of lines with a fingerprint.
+/// The program that a rank is about to run, and how it was compiled, as facts. Each fact is a list of lines with a
+/// fingerprint.
 struct start_record {
   meshtensor::module const& graph;
   plan const& planned;
@@ -24,10 +25,10 @@ struct start_record {
   layout_rules const& layout;
   name program, device;
   std::uint64_t seed, step;
-  std::string counts;  // of the program, and of what it updates: one a line
+  std::string counts;  // of steps and of updates, one a line
   char const* built;   // MESHTENSOR_BUILD
 
-  /// In the order in which a difference is reported: causes before their consequences.
+  /// The facts in the order in which a difference is reported, so that causes come before their consequences.
   enum fact {
     library,
     build,
@@ -61,7 +62,7 @@ struct start_record {
     return names[f];
   }
 
-  /// The hash of a fact: it differs, all but surely, where the fact does.
+  /// The hash of a fact. Different facts have different hashes, except with negligible probability.
   [[gnu::cold]] std::uint64_t fingerprint_of(int f) const {
     hash_combine mix;
     if (f == operations) mix(fingerprint(graph));
@@ -105,7 +106,8 @@ struct start_record {
       lines += mesh.axes[a].label.text() + " = " + std::to_string(mesh.axes[a].extent) + "\n";
     return lines;
   }
-  /// `heads over model`, `d_model over data in optimizer`, `length whole in attention`
+  /// The rules of the layout, for example `heads over model`, `d_model over data in optimizer`, `length whole in
+  /// attention`.
   [[gnu::cold]] std::string lines_of_layout() const {
     std::string lines;
     for (int r = 0; r < layout.count; ++r) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the runner of a job: MPI ranks if a launcher started this process, else threads.
-// why: programs that link the compiled part do not read it, nor what it includes.
+// Makes the runner of a job, with MPI ranks if a launcher started this process and with threads otherwise.
+// why: programs that link the compiled part read neither this header nor the headers that it includes.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ std::unique_ptr<job_runner> started_runner() {
     auto ranks = std::make_unique<mpi_runner>();
     if (started > 1 && ranks->size() == 1) {
       std::string const library = comm::library_name();
-      ranks.reset();  // before the exception, whose unwinding would abort the job
+      ranks.reset();  // before the exception, because its unwinding would abort the job
       throw error("R18", {"a launcher started this process as one of ", started, ", but ", library,
                           ", which it is linked with, sees it alone: start it with that library's own mpirun, or with "
                           "srun --mpi=pmix"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a plan's collectives on a communicator; the interface of what runs the ranks of a job.
+// Executes a plan's collectives on a communicator, and declares the interface of a runner of a job's ranks.
 #pragma once
 
 #include <deque>
@@ -16,27 +16,28 @@ namespace meshtensor {
 class mpi_world;
 struct start_record;
 
-/// One processor's endpoint of the collectives.
+/// The endpoint of one rank for collectives.
 class transport {
  public:
   virtual ~transport() = default;
-  /// Registers a collective before the first step and returns its number. All processors register the same collectives
+  /// Registers a collective before the first step and returns its number. All ranks must register the same collectives
   /// in the same order.
   virtual int prepare(planned_collective const& c) = 0;
-  /// The collective with this number is not started any more; another one of its group may get the number.
+  /// Says that the collective with this number is not started any more. Another one of the same group may get the
+  /// number.
   virtual void release(int) {}
   virtual void start(int number, planned_collective const& c, void const* in, void* out) = 0;
   virtual void wait(int number) = 0;
-  /// Progresses pending collectives where no thread does.
+  /// Progresses pending collectives. It is a no-op if a thread progresses them.
   virtual void progress() {}
-  /// Pending collectives will not end: from now on their memory is not touched.
+  /// Says that pending collectives will not end. From now on the transport does not touch their memory.
   virtual void abandon() {}
   /// Bytes of workspace of its collectives, besides operands and results.
   virtual std::int64_t workspace_bytes() const { return 0; }
-  /// Nanoseconds by which the clock of a network model is ahead of this machine's.
+  /// Nanoseconds by which the clock of a network model is ahead of this machine's clock.
   virtual std::int64_t ahead() const { return 0; }
-  /// Whether operand and result of a collective are handed to another library as they are, and no code of this one
-  /// reads or writes them: then they may be a device's memory.
+  /// Whether the collective passes operand and result unchanged to another library, and no code of this library reads
+  /// or writes them. If so, they may be in a device's memory.
   virtual bool only_mpi_touches(planned_collective const&) const { return false; }
 };
 
@@ -97,41 +98,44 @@ class transport_over final : public transport {
   std::deque<pending_collective> pending_;
 };
 
-/// The work of every processor in one run.
+/// The work of each rank in one run.
 using rank_work = function_ref<void(int rank, transport&)>;
 
-/// Runs the processors of a job, and knows which of them this process holds.
+/// Runs the ranks of a job, and knows which of them this process holds.
 class job_runner {
  public:
   virtual ~job_runner() = default;
-  /// The number of processors; 0: as many as a mesh asks for.
+  /// The number of ranks, or 0 if a job has as many as a mesh asks for.
   virtual int size() const = 0;
-  /// The ranks that this process holds, of a mesh of `size` processors.
+  /// The ranks that this process holds, of a mesh of `size` ranks.
   virtual std::vector<int> held(int size) const = 0;
-  /// Whether all processors of a mesh run in lockstep, node by node, on the calling thread, without a transport.
+  /// Whether all ranks of a mesh run in lockstep, node by node, on the calling thread and without a transport.
   virtual bool in_lockstep() const { return false; }
-  /// The exchanges of all processors in lockstep; null otherwise.
+  /// The collectives of all ranks in lockstep, or null if they do not run in lockstep.
   virtual std::unique_ptr<exchanges> exchanges_of_all() const { return nullptr; }
-  /// Calls work(rank, transport) concurrently for every processor that this process holds, and waits for all.
+  /// Calls work(rank, transport) concurrently for every rank that this process holds, and waits for all.
   virtual void run(int size, rank_work work) = 0;
-  /// Seconds by which the job's clock is ahead of this machine's: the time that a network model has added.
+  /// Seconds by which the job's clock is ahead of this machine's clock. This is the time that a network model has
+  /// added.
   virtual double ahead() const { return 0; }
-  /// The MPI processes that share the job; null: this process holds all processors.
+  /// The MPI processes that share the job, or null if this process holds all ranks.
   virtual mpi_world* processes() { return nullptr; }
-  /// Compares what all processes are about to run. One calls it with its record or, if it could not make one, with the
-  /// exception `refused`. A runner of several processes calls require_same_on_all_ranks (same_on_all_ranks.hpp).
+  /// Compares the programs that all processes are about to run. A process passes its record. If it could not make one,
+  /// it passes the exception `refused` instead. A runner of several processes calls require_same_on_all_ranks
+  /// (same_on_all_ranks.hpp).
   virtual void require_same(start_record const*, std::exception_ptr const& refused) {
     if (refused) std::rethrow_exception(refused);
   }
   /// Whether this process prints for the job.
   virtual bool is_root() const { return true; }
-  /// Whether a processor of this process or of another one has failed. Pending messages may then never end, so their
-  /// memory must not be freed.
+  /// Whether a rank of this process or of another one has failed. Pending messages may then never end, so their memory
+  /// must not be freed.
   virtual bool has_failed() const { return false; }
-  /// Records why this process refused a step, perhaps alone: the others get this sentence if it then leaves the job.
+  /// Records why this process refused a step, perhaps alone. If it then leaves the job, the other processes get this
+  /// sentence.
   virtual void has_refused(std::string_view) {}
-  /// Ends the other processes, which would wait for this one for ever: it has failed, and has said why. Returns if
-  /// there are no others.
+  /// Ends the other processes after this one has failed and has printed why. Otherwise they would wait for this one for
+  /// ever. Returns if there are no others.
   virtual void end(int) {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives new values of a store their initial numbers, on threads of its own, while the calling thread compiles.
+// Fills new values of a store with their initial numbers on background threads, while the calling thread compiles.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace meshtensor {
 
 namespace detail {
 
-/// A dense block cut into boxes that are contiguous in memory.
+/// A dense block that is cut into boxes, each contiguous in memory.
 struct boxes_of_block {
   view whole;
-  int dim = 0;            // the one that is cut; the dims before it have one index in a box
+  int dim = 0;            // the dim that is cut, so that a box has one index of each dim before it
   std::int64_t rows = 1;  // of that dim in a box
   std::int64_t cuts = 1;  // of that dim
   std::int64_t count = 1;
 
-  /// Boxes of at most `grain` elements. The block is not empty.
+  /// Cuts a block that is not empty into boxes of at most `grain` elements.
   boxes_of_block(view const& block, std::int64_t grain) : whole(block) {
     std::int64_t inner = block.size();
     for (; dim < block.count && (inner /= block.extent[dim]) > grain; ++dim) count *= block.extent[dim];
@@ -53,22 +53,23 @@ struct boxes_of_block {
 
 }  // namespace detail
 
-/// Fills blocks of a store's new values. The numbers follow from key and global index, so the threads do not matter.
-/// Until `finish` has returned nobody else may touch these values. If it never does, as the compilation has failed, the
-/// store loses those that are not zero: the next executable makes them again.
+/// Fills blocks of a store's new values. The numbers depend only on key and global index, so the number of threads does
+/// not matter. Until `finish` has returned, no other code may touch these values. If `finish` never returns, for
+/// example because the compilation has failed, the store removes the values whose blocks this object was to fill. The
+/// next executable then makes them again.
 class background_fill {
  public:
-  /// Fills a part of a block; several threads call it at once.
+  /// Fills a part of a block. Several threads call it at the same time.
   using function = void (*)(view const&, initial_value const&);
 
-  /// A thread takes at most `grain` elements at once: with 65,536 that is a millisecond.
+  /// A thread takes at most `grain` elements at once. For example, 65,536 elements take about a millisecond.
   background_fill(store& values, function fill, std::int64_t grain = std::int64_t{1} << 16)
       : values_(values), fill_(fill), grain_(grain) {}
   background_fill(background_fill const&) = delete;
   background_fill& operator=(background_fill const&) = delete;
   ~background_fill() {
     if (is_finished_) return;
-    next_ = count_;  // what is left is not filled
+    next_ = count_;  // the remaining boxes stay unfilled
     join();
     for (filled_block const& w : work_)
       std::erase_if(values_.values(), [&](auto const& each) {
@@ -76,7 +77,8 @@ class background_fill {
       });
   }
 
-  /// Adds a dense block of zeros. A block with the numbers of an earlier one, as of another processor, is copied.
+  /// Adds a dense block of zeros. If it has the same numbers as an earlier block, for example that of another rank, it
+  /// becomes a copy of that block.
   void add(view const& block, initial_value const& first) {
     if (first.is_zero() || block.size() == 0) return;
     for (std::size_t i = work_.size(); i-- > 0 && work_[i].first == first;)
@@ -84,14 +86,14 @@ class background_fill {
     work_.push_back({{block, grain_}, first, count_, {}});
     count_ += work_.back().boxes.count;
   }
-  /// Starts at most so many threads. A little work is left to `finish`.
+  /// Starts at most this many threads, and fewer threads than there are boxes, because `finish` fills boxes, too.
   void begin(int threads = std::max(1, usable_threads() - 1)) {
     threads_.reserve(static_cast<std::size_t>(threads));
     try {
       for (int i = 0; i < threads && i + 1 < count_; ++i) threads_.emplace_back([this] { fill_all(); });
-    } catch (std::system_error const&) {}  // fewer threads than asked for, perhaps none: finish() does the rest
+    } catch (std::system_error const&) {}  // fewer threads than asked for, perhaps none, so that finish() fills more
   }
-  /// Helps until all is filled. errors  what a thread has met, as M10
+  /// Helps until all boxes are filled. errors  the error of any thread, such as M10
   void finish() {
     fill_all();
     join();
@@ -103,7 +105,7 @@ class background_fill {
   struct filled_block {
     detail::boxes_of_block boxes;
     initial_value first;
-    std::int64_t begin;  // the number of its first box among all
+    std::int64_t begin;  // the number of its first box among all boxes
     std::vector<void*> copies;
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds a program to a mesh and to numbers: in the compiler where all are known, else at start-up by the same
-// functions.
+// Binds a program to a mesh and to numbers. The compiler does this if it knows all sizes, and otherwise the same
+// functions do it at start-up.
 #pragma once
 
 #include <memory>
@@ -28,19 +28,19 @@ constexpr bool knows_all(module const& m) {
 }  // namespace detail
 
 /// The graph and the plan of one entry. With `MESHTENSOR_EARLY=0` the compiler only traces, which checks names and
-/// types, and every later pass runs at start-up: for quick edits, and for passes in a debugger.
+/// types. Every later pass then runs at start-up. This is useful for quick edits, and to run passes in a debugger.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Fingerprint>
 class bound_program {
  public:
   using stages = lowered<Programs, Entry, Mesh, Layout, Device, Fingerprint>;
 
-  /// Whether the compiler made the plan: all axes and dims are bound.
+  /// Whether the compiler made the plan, because all axes and dims are bound.
   static constexpr bool is_static = [] {
     if constexpr (early) return detail::knows_all(stages::graph);
     else return false;
   }();
 
-  /// `is_root`: whether this rank prints what the environment asks to see of the passes.
+  /// `is_root` says whether this rank prints the passes that the environment asks to see.
   bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool is_root = false) {
     if constexpr (!early) {
       pass_log log(is_root, entry_name<Entry>().text());
@@ -59,7 +59,7 @@ class bound_program {
     }
   }
 
-  /// The program as the compiler planned it: no pass is linked.
+  /// The program as the compiler planned it. No pass is linked.
   bound_program()
   requires(is_static)
       : graph_(stored_module<stages::graph>::load()), plan_(compilers_plan()) {}
@@ -72,9 +72,9 @@ class bound_program {
     if constexpr (early) return *plan_;
     else return lowering_->planned;
   }
-  /// The device of this program, with generated code where the compiler knows the graph and the device generates some.
+  /// The device of this program. It has generated code if the compiler knows the graph and the device generates code.
   Device device() const {
-    if constexpr (early) {  // an `if` of its own: naming the graph makes the compiler build it
+    if constexpr (early) {  // an `if` of its own, because naming the graph makes the compiler build it
       if constexpr (requires { Device::template compiled_for<stages::graph>(); })
         return Device::template compiled_for<stages::graph>();
       else return Device();

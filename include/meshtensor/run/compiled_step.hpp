@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares an executable whose step is code that the compiler writes out, and the costs of its step as constants.
+// Declares an executable for whose step the compiler generates code, and the costs of its step as constants.
 #pragma once
 
 #include "meshtensor/pass/cost.hpp"
@@ -11,7 +11,7 @@ namespace detail {
 
 template <class... Args>
 struct compiled_arguments {
-  using type = executable<Args...>;  // says what is wrong
+  using type = executable<Args...>;  // reports the error
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct compiled_arguments<Program, Mesh, Layout, Device...> {
@@ -25,19 +25,19 @@ struct compiled_arguments<Programs, Entry, Mesh, Layout, Device...> {
 
 }  // namespace detail
 
-/// An executable of a static program: the compiler knows every extent and axis. Its step is one function for each
-/// instruction, one after the other, with addresses and byte counts inside; loops are loops. It is declared, called and
-/// asked like `executable`, and gives the same bits. It costs more to compile. With MESHTENSOR_EARLY=0 it is an
-/// `executable` that is planned at start-up.
+/// An executable of a static program, of which the compiler knows every extent and axis. Its step calls one function
+/// for each instruction, in order, and the addresses and byte counts are constants in these functions. Loops remain
+/// loops. It is declared, called and queried like `executable`, and gives the same bits. However, it takes longer to
+/// compile. With MESHTENSOR_EARLY=0 it is an `executable` that is planned at start-up.
 ///
 /// errors  T15 an extent or an axis is open
 template <class... Args>
 using compiled_step = typename detail::compiled_arguments<Args...>::type;
 
-/// What one step costs each rank at most.
+/// Upper bounds on the costs of one step for each rank.
 struct step_constants {
   std::int64_t launches;  // of kernels
-  std::int64_t messages;  // collectives over more than one rank; joined ones are one
+  std::int64_t messages;  // collectives over more than one rank, where joined ones count as one
   std::int64_t bytes;     // received from other ranks
   std::int64_t peak;      // bytes of the arena, parameters, state and inputs
 };
@@ -52,7 +52,7 @@ constexpr step_constants step_constants_of(module const& m, plan const& p, int e
   return all;
 }
 
-/// The same of a static executable, for `static_assert`.
+/// The costs of a static executable, for `static_assert`.
 template <class Executable>
 inline constexpr step_constants constants_of = [] {
   using stages = typename Executable::stages;

@@ -15,8 +15,8 @@
 
 namespace meshtensor {
 
-/// Counts by name: steps by the programs' full names, updates by path. An optimizer's path is its scope and the
-/// parameter, `optimizer/decoder/query`; an average's path is that of its copy.
+/// Counts by name. Steps are counted by the programs' full names, and updates by path. An optimizer's path is its scope
+/// and the parameter, for example `optimizer/decoder/query`. An average's path is that of its copy.
 using counts_by_name = std::map<std::string, std::uint64_t>;
 struct program_counts {
   counts_by_name steps, updates;
@@ -29,7 +29,7 @@ class counted_paths {
 
   std::vector<std::string> const& labels() const { return labels_; }
 
-  /// Sets the numbers of a step that count updates; `of(k)` is the count of `labels()[k]`.
+  /// Sets the numbers of a step that depend on counts of updates. `of(k)` is the count of `labels()[k]`.
   template <class F>
   void give(settings& to, F const& of) const {
     to.updates.assign(rows_, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a list of instructions one after the other, kernels on the device and collectives on the transport: for one
+// Runs a list of instructions in order, with kernels on the device and collectives on the transport. It does so for one
 // rank, or for all ranks of a mesh in lockstep on one thread.
 #pragma once
 
@@ -14,23 +14,24 @@
 
 namespace meshtensor {
 
-/// Runs the instructions of a plan: kernels on the device, collectives by the exchanges.
+/// Runs the instructions of a plan. The device runs the kernels, and `exchanges` runs the collectives.
 template <class Device>
 class engine {
  public:
   engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
          std::unique_ptr<exchanges> among);
 
-  /// Runs one step. `numbers` are the module's numbers, evaluated.
+  /// Runs one step. `numbers` are the evaluated numbers of the module.
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step);
 
   /// Whether a failed step has left messages that may still write to memory.
   bool is_under_way() const { return exchange_->is_under_way(); }
-  /// Starts to record the time of each node, or stops.
+  /// Starts or stops recording the time of each node.
   void record(bool on, int warm_up = 0) { recorder_.record(on, m_.node_count, warm_up); }
   timeline const* recorded() const { return recorder_.recorded(); }
-  /// Called after a node has run, while its results are still there; or before it, while its operands are. Nodes
-  /// without an instruction, whose results are their operands, are not seen.
+  /// Sets two functions. `seen` is called after a node has run, while its results are still in memory. `before` is
+  /// called before it, while its operands are in memory. Nodes without an instruction are not observed, because their
+  /// results are their operands.
   using observer = step_recorder::observer;
   void observe(observer seen, observer before = {}) { recorder_.observe(std::move(seen), std::move(before)); }
   Device& device() { return device_; }
@@ -42,17 +43,18 @@ class engine {
 
   void load(rank_context const& p, node const& n);
 
-  /// Runs the instruction at a place of the list, with its body if it has one, and gives the place of the next one.
+  /// Runs the instruction at a position of the list, with its body if it has one. Returns the position of the next
+  /// instruction.
   std::size_t run_at(std::size_t at);
   std::size_t do_at(std::size_t at);
-  /// Runs up to the end of a body, and gives the place of that end.
+  /// Runs up to the end of a body, and returns the position of that end.
   std::size_t run_body(std::size_t at);
   std::size_t run_loop(std::size_t at);
   std::size_t run_ahead(std::size_t at);
 
   void launch(instruction const& i);
 
-  /// What a processor does in memory by itself, without the device's kernels.
+  /// Executes an instruction of one rank that needs no kernel of the device, such as a copy.
   void move(instruction const& i, rank_context& p, external_buffers& o);
 
   meshtensor::module const& m_;
@@ -60,7 +62,7 @@ class engine {
   std::span<rank_context> processors_;
   std::unique_ptr<exchanges> exchange_;
   dynamic_array<instruction> list_;
-  // By processor, then as they are launched; none where a processor's parts of all results are empty.
+  // By rank, then in the order of launches. Empty if a rank's parts of all results are empty.
   dynamic_array<std::optional<typename Device::kernel>> kernels_;
   std::size_t launches_ = 0;
   std::span<external_buffers> external_;

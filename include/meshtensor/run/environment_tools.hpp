@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets environment variables ask for tools at any executable: MESHTENSOR_EXPLAIN, _PICTURE, _PROFILE and _TRACE.
-// why: the tools themselves are in inspect/environment.hpp, which registers them. So a program that does not link them
-// does not compile them.
+// Lets environment variables request tools for any executable: MESHTENSOR_EXPLAIN, _PICTURE, _PROFILE and _TRACE.
+// why: inspect/environment.hpp contains the tools and registers them, so that a program that does not link them does
+// not compile them.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace meshtensor::detail {
 
-/// An executable as the tools see it.
+/// The interface of an executable to the tools.
 class step_under_tools {
  public:
   virtual ~step_under_tools() = default;
@@ -28,7 +28,7 @@ class step_under_tools {
   virtual plan const& planned() const = 0;
   virtual mesh_shape const& mesh() const = 0;
   virtual job_runner& runner() const = 0;
-  virtual void record() = 0;  // without the first step, which warms up
+  virtual void record() = 0;  // without the first step, because it warms up
   virtual void each_recorded(function_ref<void(timeline const&)> take) const = 0;
   virtual rates best_rates() = 0;
 };
@@ -39,13 +39,13 @@ struct environment_tools {
 };
 inline std::atomic<environment_tools const*> registered_tools = nullptr;
 
-/// What a variable asks for; nothing if it is not set, empty or 0.
+/// The value of a variable, or an empty text if it is not set, empty or 0.
 inline std::string_view asked_by(char const* variable) {
   char const* const value = std::getenv(variable);
   std::string_view const text = value == nullptr ? "" : value;
   return text == "0" ? "" : text;
 }
-/// The first of the variables that asks for a tool; null if none does.
+/// The first variable that requests a tool, or null if none does.
 template <class = lazy>
 char const* tool_in_environment() {
   for (char const* variable : {"MESHTENSOR_EXPLAIN", "MESHTENSOR_PICTURE", "MESHTENSOR_PROFILE", "MESHTENSOR_TRACE"})
@@ -62,7 +62,7 @@ void begin_registered_tools(step_under_tools& step) {
                             " is set, but this program has no such tools: link meshtensor::compiled, or include "
                             "meshtensor/inspect/environment.hpp in one of its files");
 }
-/// Not if an exception ends the program, for other ranks would be waited for.
+/// Does nothing if an exception ends the program, because the tools would wait for other ranks.
 template <class = lazy>
 void end_registered_tools(step_under_tools& step) noexcept {
   environment_tools const* const tools = registered_tools;
@@ -77,7 +77,7 @@ extern template void begin_registered_tools<lazy>(step_under_tools&);
 extern template void end_registered_tools<lazy>(step_under_tools&) noexcept;
 #endif
 
-/// Begins the tools when an executable is made, and ends them before it goes.
+/// Begins the tools when an executable is made, and ends them before it is destroyed.
 template <class Session, class Program>
 class tools_at final : public step_under_tools {
  public:

@@ -26,32 +26,32 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Whether the warning from a device's `advice()` has been given.
+/// Whether the program has already printed the warning from a device's `advice()`.
 template <class Device>
 inline std::atomic<bool> advised = false;
 
 }  // namespace detail
 
-// For a step in straight line; run/straight/engine.hpp has them.
+// For compiled steps. Headers in run/straight define these two.
 template <class Stages, class Entry>
 struct straight_code;
 template <class Device, class Code>
 struct device_of_code;
 
-// Fingerprint: that of the recorded program. Unnamed: the device, if Args name none. Both stand in the type, so that
-// files that mean two programs or two devices by one name have two types.
+// `Fingerprint` is that of the traced program. `Unnamed` is the default device if `Args` name none, and otherwise void.
+// Both are part of the type. Therefore files that mean two programs or two devices by one name have two types.
 template <std::uint64_t Fingerprint, class Unnamed, class... Args>
 class executable_of;
 
-/// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters,
-/// `executable<Programs, Program, Mesh, Layout>`. A device may follow, otherwise it runs on `default_device`. Extents
-/// and axis sizes that the types leave open are given at start-up, and so are numbers: `executable<train_step, mesh,
-/// layout> step(weights, batch(64), data(4));`.
+/// `executable<Program, Mesh, Layout>`, or `executable<Programs, Program, Mesh, Layout>` for one of several programs
+/// that share parameters. A device may follow, otherwise it runs on `default_device`. Extents and axis sizes that the
+/// types leave open are given at start-up, and so are numbers, for example
+/// `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`.
 ///
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds a value
 /// with another dtype, layout or initializer; T12, T02, T03 a name, a dtype or dims that the program does not have;
-/// R05, R11 sizes that do not fit; M10 not enough memory; R24 the ranks are about to run different things; R21 another
-/// rank has refused, and why
+/// R05, R11 sizes that do not fit; M10 not enough memory; R24 the ranks are about to run different programs or
+/// settings; R21 another rank has refused, and why
 template <class... Args>
 using executable = executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>,
                                  typename detail::executable_arguments<Args...>::unnamed_device, Args...>;
@@ -72,7 +72,7 @@ class executable_of {
   using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Fingerprint>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
-  /// Whether the compiler has put the instructions of a step one after the other; see compiled_step.
+  /// Whether the compiler generates code for the instructions of a step (see compiled_step).
   static constexpr bool in_straight_line = arguments::argument::in_straight_line && early;
   static_assert(!in_straight_line || is_static,
                 "meshtensor T15: the compiler can write out a step only if it knows the extent of every dim and the "
@@ -83,7 +83,7 @@ class executable_of {
   using running_device = std::conditional_t<in_straight_line && is_static && host_device<device>,
                                             device_of_code<device, straight_code<stages, entry>>, device>;
 
-  /// Extents of dims and axes, one by one or as vectors, and numbers, in any order.
+  /// Takes extents of dims and axes, one by one or as vectors, and numbers, in any order.
   ///
   /// errors  R27 the store is in a step, or makes another executable
   template <class... Given>
@@ -127,7 +127,7 @@ class executable_of {
       };
       session_ = std::make_unique<session<running_device>>(values, graph(), planned(), mesh_, program_->entry(),
                                                            program_->device(), compare, counted_name<entry>());
-    } catch (std::exception const& e) {  // the other ranks are told why
+    } catch (std::exception const& e) {  // the other ranks get the reason
       if (!compared) values.runner().require_same(nullptr, std::current_exception());
       values.runner().has_refused(e.what());
       throw;
@@ -150,33 +150,33 @@ class executable_of {
       tools_.reset(new detail::tools_at<session<running_device>, bound>(*session_, *program_, mesh_, values.runner()));
   }
 
-  /// Runs one step; feeds, numbers and fetches in any order. An input or number that is not given keeps its last value.
-  /// A fetch is for this step alone.
+  /// Runs one step. Feeds, numbers and fetches come in any order. An input or number that is not given keeps its last
+  /// value. A fetch is for this step alone.
   ///
-  /// errors  R11 an array has other extents, and no step has run then; R27 the store is in a step, of this executable
-  /// or another one; nothing has been taken then
+  /// errors  R11 an array has other extents, and the step has not run; R27 the store is in a step, of this executable
+  /// or another one, and nothing has been taken
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
     session_->step([&] { (take(given), ...); });
     return step_result<executable_of>(*this);
   }
 
-  /// The number of steps of this program that its store has completed, by this executable or another one.
+  /// The number of steps of this program that its store has completed, through this executable or another one.
   std::uint64_t steps() const { return values_->steps_of(counted_name<entry>()); }
-  /// Excludes its steps from the store's count, `weights.step()`: for a program that only fills state of its own, such
-  /// as a translation between the steps of a training.
+  /// Excludes its steps from the store's count, `weights.step()`. This is for a program that only fills state of its
+  /// own, such as a translation between the steps of a training.
   void exclude_from_step_count() { session_->exclude_from_step_count(); }
 
-  /// What is wrong with the name of an output.
+  /// The error for the name of an output.
   template <name Label>
   using output_finding = decltype(detail::error_of<detail::port_finding<stages, entry, primitive::output, Label>>());
 
-  /// An output of the last step: a number where it has no dims, else a step_output.
+  /// An output of the last step: a number if it has no dims, otherwise a step_output.
   template <name Label>
   auto get(checked_line<output_finding<Label>> const& = {}) const {
     return found<Label>();
   }
-  /// `get` of an output whose name was checked.
+  /// Like `get`, for an output whose name was checked.
   template <name Label>
   auto found() const {
     if constexpr (!nothing_found<output_finding<Label>>) {
@@ -187,7 +187,7 @@ class executable_of {
       else return step_output<executable_of, Label>(*this);
     }
   }
-  /// This process's part of an output; see step_output.
+  /// This process's part of an output. See step_output.
   template <name Label>
   auto local() const {
     using element = element_t<output_value<Label>().type>;
@@ -198,7 +198,7 @@ class executable_of {
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
   }
-  /// The same without a copy; see step_output. errors R06 this process holds several processors
+  /// The same without a copy. See step_output. errors R06 this process holds several ranks
   template <name Label>
   auto where_it_lies() const {
     using element = element_t<output_value<Label>().type>;
@@ -211,12 +211,13 @@ class executable_of {
       dims.push_back({{graph().dim_name(part.dim[i]), part.extent[i]}, part.stride[i]});
     return array_view<element const>(part.as<element const>(), dims);
   }
-  /// The whole of an output, on every process; see step_output.
+  /// The whole output, on every process. See step_output.
   template <name Label>
   auto gather() const {
     return as_array<Label>(whole(detail::letters(Label)));
   }
-  /// The same by a name known only at run time. All processes must call this where they hold parts of the output.
+  /// The same for a name that is known only at run time. If processes hold parts of the output, all of them must call
+  /// this.
   block whole(std::string_view label) const { return session_->gathered(label); }
   /// The outputs of the last step that have no dims, such as losses and rates, by name, as f64. Each process has them.
   std::vector<std::pair<std::string, double>> scalars() const {
@@ -231,10 +232,10 @@ class executable_of {
     }
     return all;
   }
-  /// The sorted names of the tensors that the program watches, each with its path: `layers/hidden`.
+  /// The sorted names of the tensors that the program watches, each with its path, for example `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
-  /// A watched tensor of the last step, whole, on every process: as f64 whatever its dtype, or with elements of its own
-  /// type, `step.watched<std::int64_t>("hash")`. All processes must call this where they hold parts of it.
+  /// A watched tensor of the last step, whole, on every process. Its elements are f64 for any dtype, or of its own type
+  /// as in `step.watched<std::int64_t>("hash")`. If processes hold parts of it, all of them must call this.
   ///
   /// errors  R08 no watched tensor has this name; R14 it has elements of another type, or f64 does not hold one of them
   template <class T = double>
@@ -253,32 +254,32 @@ class executable_of {
     return a;
   }
 
-  /// Records the time of each node from the next step on, for `profile`; a second call starts anew. Costs two readings
-  /// of the clock for each node. `record(false)` stops and forgets.
+  /// Records the time of each node from the next step on, for `profile`. A second call starts again. It costs two
+  /// readings of the clock for each node. `record(false)` stops and discards the times.
   void record(bool on = true) { session_->record(on); }
-  /// The timeline of each processor that this process holds; none before `record`.
+  /// The timeline of each rank that this process holds. There is none before `record`.
   std::vector<timeline const*> recorded() const {
     std::vector<timeline const*> all;
     session_->each_recorded([&](timeline const& t) { all.push_back(&t); });
     return all;
   }
-  /// Checks every floating value from the next step on, as it is made: inputs and parameters, and each operation's
-  /// results on each processor. The first infinite or NaN element ends the step on all processes with an error that
-  /// names the operation and its line. Values of the store may then be those of this step or of the one before: load a
-  /// checkpoint to go on. Costs a pass over every value; nothing when it is off.
+  /// Checks every floating value from the next step on, as it is made: inputs, parameters, and each operation's results
+  /// on each rank. The first infinite or NaN element ends the step on all processes with an error that names the
+  /// operation and its line. Values of the store may then be those of this step or of the step before, so load a
+  /// checkpoint to go on. It costs a pass over every value. It costs nothing when it is off.
   ///
-  /// errors  of the step: R32, on processes that did not meet it R21
+  /// errors  of the step: R32; on processes that did not meet it R21
   void check_numerics(bool on = true) {
     if (!on) return session_->observe({});
     detail::numerics_check<> const looks(graph(), planned().numbers, mesh_.size());
     session_->observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
                       [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
   }
-  /// The memory of this process: that of the plan, and the rest.
+  /// The memory of this process, divided into that of the plan and the rest.
   memory_use memory() const { return session_->memory(); }
   rates best_rates() const { return session_->best_rates(); }
 
-  /// Bytes copied so far to feed inputs: none where `feed_local` was given dense memory.
+  /// Bytes copied so far to feed inputs. If `feed_local` was given dense memory, there are none.
   std::int64_t copied_bytes() const { return session_->inputs().copied_bytes(); }
   /// The session that runs the plan, for tools.
   session<running_device>& running() { return *session_; }
@@ -301,7 +302,7 @@ class executable_of {
                 "meshtensor T13: the program is not one of the set that it is declared with: add it to "
                 "the mt::programs<...> that the executable names");
 
-  // The value of an output in the traced program; checks the name at compile time.
+  // The value of an output in the traced program. Checks the name at compile time.
   template <name Label>
   static constexpr value output_value() {
     static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
@@ -309,7 +310,8 @@ class executable_of {
     return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
   }
 
-  // The name and extent rule of a dim's type. why: variables, for clang's lambdas cannot use a function's constants.
+  // The name and extent rule of a dim's type. why: they are variables, because clang's lambdas cannot use a function's
+  // constants.
   template <name Label, int I>
   static constexpr name dim_of_output = stages::traced.dim_name(output_value<Label>().dims.at[I]);
   template <name Label, int I>
@@ -332,7 +334,7 @@ class executable_of {
     for (int i = 0; i < v.count; ++i) dims.push_back({graph().dim_name(v.dim[i]), v.extent[i]});
     return dims;
   }
-  // A view of fed memory with its dims in the input's order.
+  // A view of fed memory with its dims in the order of the input.
   template <class T>
   view arranged(array_view<T> const& from, view const& wanted) const {
     return from.as(wanted, [&](int i) { return graph().dim_name(wanted.dim[i]); });
@@ -411,7 +413,7 @@ class executable_of {
   mesh_shape mesh_;
   std::unique_ptr<bound> program_;
   std::unique_ptr<session<running_device>> session_;
-  std::unique_ptr<detail::step_under_tools> tools_;  // behind what it looks at, so that it goes first
+  std::unique_ptr<detail::step_under_tools> tools_;  // after the members that it uses, so that it is destroyed first
 };
 
 }  // namespace meshtensor

@@ -12,7 +12,7 @@
 
 namespace meshtensor {
 
-/// The argument of an executable whose step the compiler writes out for `Device`: see compiled_step.
+/// The argument of an executable whose step the compiler generates for `Device` (see compiled_step).
 template <class Device>
 struct straight_line {};
 
@@ -69,7 +69,8 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
 
 /// Binds the axes that MESHTENSOR_MESH names, as in `data=2,model=2`.
 ///
-/// errors  S01 it is not written so, the mesh lacks the axis, or its type or the program gives the axis another size
+/// errors  S01 the text has another form, the mesh lacks the axis, or its type or the program gives the axis another
+/// size
 template <class = lazy>
 void bind_axes_of_environment(mesh_shape& mesh) {
   char const* const text = std::getenv("MESHTENSOR_MESH");
@@ -85,8 +86,8 @@ void bind_axes_of_environment(mesh_shape& mesh) {
 extern template void bind_axes_of_environment<lazy>(mesh_shape&);
 #endif
 
-/// Binds the first axis that the type and the caller leave open to the number of processes started; to 1 without a
-/// launcher.
+/// Binds the first axis that the type and the caller leave open, so that the mesh has as many ranks as processes were
+/// started. Without a launcher the axis gets the size 1.
 inline void bind_open_axis(mesh_shape& mesh, int started) {
   int open = -1;
   std::int64_t others = 1;

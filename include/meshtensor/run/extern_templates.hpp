@@ -25,7 +25,7 @@ extern template class attention<float, bf16_t>;
 }  // namespace cpu
 #  endif
 
-/// Fails at link time where the library was built with other settings than the program: the symbol is missing.
+/// If the library was built with other settings than the program, linking fails because this symbol is missing.
 template <int MostNodes, class InstructionSet>
 struct compiled_for {
   static int check();

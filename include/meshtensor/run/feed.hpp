@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a step, by name: whole arrays, one processor's parts of arrays, memory for outputs, numbers.
+// Arguments of a step, by name: whole arrays, one rank's parts of arrays, memory for outputs, and numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace meshtensor {
 
-/// A whole array under a name, the same on every rank. `Dims`: a list of types, or any_dims if known at run time only.
+/// A whole array under a name, the same on every rank. `Dims` is a list of types, or any_dims if the dims are known
+/// only at run time.
 template <name Label, class T, class Dims>
 struct fed_array {
   array_view<T const> from;
@@ -23,8 +24,8 @@ struct fed_elements {
   std::size_t size;
 };
 
-/// `feed<"image">(images)`: a whole array, the same on every rank. An array's dims may stand in another order than the
-/// input's; a plain range has all elements in the input's order, the last dim varying fastest.
+/// `feed<"image">(images)` feeds a whole array, the same on every rank. The dims of an array may have another order
+/// than those of the input. A plain range has all elements in the order of the input, and the last dim varies fastest.
 template <name Label, class T>
 auto feed(any_array<T> const& a) {
   return fed_array<Label, T, any_dims>{array_view<T const>(a)};
@@ -33,7 +34,7 @@ template <name Label, class T, auto... Dims>
 auto feed(array<T, Dims...> const& a) {
   return fed_array<Label, T, typename array<T, Dims...>::dim_list>{array_view<T const>(a)};
 }
-/// `feed<"x">(mt::in_memory(p, batch(64), width))`: a whole array in strided memory.
+/// `feed<"x">(mt::in_memory(p, batch(64), width))` feeds a whole array from strided memory.
 template <name Label, class T>
 auto feed(array_view<T> const& v) {
   return fed_array<Label, std::remove_const_t<T>, any_dims>{v};
@@ -50,14 +51,14 @@ constexpr auto feed(T const& one) {
   return fed_elements<Label, T>{&one, 1};
 }
 
-/// One processor's part of an array, read in place. `size` -1: unknown.
+/// One rank's part of an array, read in place. `size` is -1 if it is unknown.
 template <name Label, class T>
 struct fed_part {
   T const* data;
   std::int64_t size;
 };
-/// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims. It is read in place,
-/// so it must stay valid until the step is over.
+/// `feed_local<"field">(part)` feeds this rank's part of an array, in the order of the input's dims. The step reads it
+/// in place, so it must stay valid until the step is over.
 template <name Label, class T>
 constexpr fed_part<Label, T> feed_local(T const* part) {
   return {part, -1};
@@ -68,8 +69,8 @@ constexpr auto feed_local(R const& r) {
                                                         static_cast<std::int64_t>(std::ranges::size(r))};
 }
 
-/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))`: the same with named dims. Memory that is not dense in the
-/// input's order of dims is copied at once.
+/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))` does the same with named dims. If the memory is not dense in
+/// the order of the input's dims, it is copied at once.
 template <name Label, class T>
 struct fed_part_view {
   array_view<T const> from;
@@ -79,7 +80,7 @@ fed_part_view<Label, std::remove_const_t<T>> feed_local(array_view<T> const& v) 
   return {v};
 }
 
-/// Memory of the caller for this process's part of an output. `size` -1: unknown.
+/// Memory of the caller for this process's part of an output. `size` is -1 if it is unknown.
 template <name Label, class T>
 struct fetched_part {
   T* data;
@@ -93,9 +94,10 @@ struct fetched_part_view {
 template <class T>
 concept writable_element = !std::is_const_v<T>;
 
-/// `fetch_local<"field">(part)`: the step writes this process's part of an output into memory of the caller, in the
-/// output's order of dims: its rank's block, or the whole if the process holds all ranks. The memory must stay valid
-/// until the next step, because `get<"field">()` reads it. If the step fails, the elements have no certain values.
+/// `fetch_local<"field">(part)` lets the step write this process's part of an output into memory of the caller, in the
+/// order of the output's dims. The part is the block of its rank, or the whole if the process holds all ranks. The
+/// memory must stay valid until the next step, because `get<"field">()` reads it. If the step fails, the values of the
+/// elements are undefined.
 template <name Label, writable_element T>
 constexpr fetched_part<Label, T> fetch_local(T* part) {
   return {part, -1};
@@ -106,9 +108,9 @@ constexpr auto fetch_local(R&& r) {
   return fetched_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r),
                                                             static_cast<std::int64_t>(std::ranges::size(r))};
 }
-/// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))`: the same with named dims, in any order and
-/// with any strides. The step writes each element once, to its address. The input of such a step may be read from the
-/// same memory. Then the output is copied there when the step is over.
+/// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))` does the same with named dims, in any order
+/// and with any strides. The step writes each element once, to its address. If the same memory also feeds an input of
+/// the step, the output is copied there after the step.
 template <name Label, writable_element T>
 constexpr fetched_part_view<Label, T> fetch_local(array_view<T> const& v) {
   return {v};
@@ -119,7 +121,7 @@ template <name Label>
 struct set_number {
   number_value value;
 };
-/// `set<"learning_rate">(3e-4)`
+/// For example `set<"learning_rate">(3e-4)`.
 template <name Label>
 constexpr set_number<Label> set(number_value const& value) {
   return {value};

@@ -12,12 +12,12 @@
 
 namespace meshtensor {
 
-/// The all_gathers that turn one processor's block into the whole value on every processor: one for each axis of each
-/// sharded dim, from the minor axis to the major one. Made once, used any number of times, on one transport, which must
-/// outlive it.
+/// The all_gathers that turn one rank's block into the whole value on every rank. There is one for each axis of each
+/// sharded dim, from the minor axis to the major one. A gathering is made once and used any number of times, always on
+/// the same transport. The transport must outlive it.
 class gathering {
  public:
-  /// `block` is the window that `rank` holds of a value with this layout; `grains` are those of its dims.
+  /// `block` is the window that `rank` holds of a value with this layout, and `grains` are the grains of its dims.
   gathering(mesh_shape const& mesh, int rank, placement const& layout, view const& block,
             std::vector<std::int64_t> const& grains) {
     collective_call call;
@@ -36,13 +36,13 @@ class gathering {
   }
   gathering(gathering const&) = delete;
   gathering& operator=(gathering const&) = delete;
-  /// Gives the workspaces back, unless a collective may still be pending.
+  /// Releases the workspaces, unless a collective may still be pending.
   ~gathering() {
     if (!under_way_)
       for (int const number : numbers_) transport_->release(number);
   }
 
-  /// Collective: every processor of the mesh calls it with its own block.
+  /// Collective: every rank of the mesh must call it with its own block.
   void run(transport& t, void const* block, void* whole) {
     transport_ = &t;
     while (numbers_.size() < steps_.size()) numbers_.push_back(t.prepare(*steps_[numbers_.size()]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offers programs to C and Fortran: as functions with a status, by which no exception leaves.
+// Offers programs to C and Fortran as functions that return a status and throw no exception.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ inline std::string& guest_error() {
   static thread_local std::string sentence;
   return sentence;
 }
-/// Calls `f`; its failure is kept as a sentence. `job`: null, or that of the guest.
+/// Calls `f`, and keeps its failure as a sentence. `job` is the guest's job, or null.
 template <class F>
 int with_status(job const* j, F const& f) noexcept {
   try {
@@ -47,7 +47,7 @@ inline void write_text(char const* path, std::string const& text) {
   file << text;
   if (!file.flush()) throw error("R17", {"'", path, "' cannot be written: does its folder exist?"});
 }
-/// The number of the next guest: none is used twice, so that one that was destroyed is known.
+/// The number of the next guest. No number is used twice, so that a call with a destroyed guest is detected.
 inline std::int64_t next_guest() {
   static std::atomic<std::int64_t> last = 0;
   return ++last;
@@ -55,15 +55,16 @@ inline std::int64_t next_guest() {
 
 }  // namespace detail
 
-/// Programs for callers in C and Fortran, with one store: a list of executables. One line of the program's file makes
-/// their functions, and `functions()->write` writes the files that declare them for C and Fortran:
+/// Programs for callers in C and Fortran: a list of executables that share one store. One line of the program's file
+/// makes their functions. `functions()->write` writes the files that declare these for C and Fortran:
 ///
 ///     using model = mt::guest<mt::executable<learn, mesh, layout, mt::default_device>>;
 ///     extern "C" mt::guest_functions const* solver_model_functions() { return model::functions(); }
 ///
-/// Every guest has a job of its own: on the communicator that `create` is given, or of threads if the program is built
-/// without MPI. Extents that the programs leave open are arguments of `create`, and so are open axes. Programs that
-/// name the same dim have the same extent of it. Calls on one guest come one at a time.
+/// Every guest has a job of its own. The job runs on the communicator that `create` is given, or on threads if the
+/// program is built without MPI. Open extents of the programs are arguments of `create`, and so are open axes. If
+/// several programs name the same dim, it has the same extent in all of them. Calls on one guest must come one at a
+/// time.
 ///
 /// errors  as sentences behind a status: those of `executable`; R35 a call that does not fit, such as one with a guest
 /// that was destroyed; R36 names that C or Fortran does not take
@@ -80,7 +81,7 @@ class guest {
   static int use(std::int64_t guest, F const& f) noexcept {
     return on(guest, [&](state& s) { f(s.weights); });
   }
-  /// What callers see.
+  /// The interface of the programs for callers.
   static guest_interface const& interface() {
     static guest_interface const all = [] {
       guest_interface made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of a session's inputs: for each name, one part for each processor that this process holds.
+// Buffers of a session's inputs. Each input has a name, and one part for each rank that this process holds.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct port {
   std::string label;
   node_id node;
   bool fed = false;
-  dynamic_array<std::vector<double>> memory = {};  // one for each processor held here
+  dynamic_array<std::vector<double>> memory = {};  // one for each rank held here
   std::byte* buffer(std::size_t k, std::int64_t bytes) {
     memory[k].resize(static_cast<std::size_t>(bytes + 7) / 8 + 1);
     return reinterpret_cast<std::byte*>(memory[k].data());
@@ -42,10 +42,11 @@ inline port& port_of(dynamic_array<port>& ports, std::string_view label, char co
   return const_cast<port&>(port_of(std::as_const(ports), label, code, what));
 }
 
-/// Inputs by name. Whole arrays are sliced into buffers of its own; one processor's part is read in place.
+/// Inputs by name. Whole arrays are copied, part by part, into buffers of this object. One rank's part is read in
+/// place.
 class fed_inputs {
  public:
-  /// `m`, `processors` and `external`, which gets the address of each processor's part, must outlive it.
+  /// `m`, `processors` and `external` must outlive this object. `external` gets the address of each rank's part.
   fed_inputs(module const& m, dynamic_array<rank_context> const& processors, dynamic_array<external_buffers>& external)
       : m_(m), processors_(processors), external_(external) {}
 
@@ -53,7 +54,7 @@ class fed_inputs {
   void add(node_id input_node) { ports_.push_back({m_.names[name_of(m_.nodes[input_node])].text(), input_node}); }
   dynamic_array<port> const& ports() const { return ports_; }
   value_id value_of(port const& p) const { return m_.result(m_.nodes[p.node]); }
-  /// The part that was fed to the `k`-th processor held here.
+  /// The part that was fed to the `k`-th rank held here.
   view part(port const& p, std::size_t k) const {
     view v = processors_[k].windows()[value_of(p)];
     v.data = external_[k].fed[p.node];
@@ -73,7 +74,7 @@ class fed_inputs {
     whole.densify();
     return whole;
   }
-  /// Copies each processor's part from a whole array; `elements` -1: unknown.
+  /// Copies each rank's part from a whole array. `elements` is -1 if the number is unknown.
   ///
   /// errors  R02 no input has this name; R11 another number of elements
   void feed(std::string_view label, void const* whole, std::int64_t elements = -1) {
@@ -85,19 +86,19 @@ class fed_inputs {
   /// The same from an array with its dims in any order.
   template <class = lazy>
   void feed(std::string_view label, view const& whole);
-  /// errors  R11 what was given, `12 elements were`, is not the whole of an input
+  /// errors  R11 the array, for example `12 elements were`, is not the whole of an input
   template <class = lazy>
   [[noreturn]] void refuse(std::string_view label, std::string const& given) const;
-  /// The dense window on an input of this process's one processor, without an address.
+  /// The dense window on an input of the only rank that this process holds, without an address.
   ///
-  /// errors  R02 no input has this name; R06 this process holds several processors
+  /// errors  R02 no input has this name; R06 this process holds several ranks
   view local_window(std::string_view label) const {
     if (processors_.size() != 1)
       throw error("R06", {"feed_local gives one rank's part, but this process holds ", processors_.size(),
                           ": feed the whole array"});
     return processors_[0].windows()[value_of(port_of(ports_, label, "R02", "input"))];
   }
-  /// Reads the part of this process's one processor in place; `elements` -1: unknown.
+  /// Reads the part of this process's only rank in place. `elements` is -1 if the number is unknown.
   ///
   /// errors  those of `local_window`; R11 another number of elements
   void feed_local(std::string_view label, void const* part, std::int64_t elements = -1) {
@@ -109,7 +110,7 @@ class fed_inputs {
     external_[0].fed[p.node] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
-  /// The same for a view with the input's dims. A view that is not dense is copied now.
+  /// The same for a view with the input's dims. A view that is not dense is copied at once.
   void feed_local(std::string_view label, view const& part) {
     view to = local_window(label);
     bool dense = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the memory of a process that runs a plan: that of the plan, and the rest.
+// Measures the memory of a process that runs a plan, divided into that of the plan and the rest.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// Bytes of all processors of an executable that this process holds.
+/// Bytes of all ranks of an executable that this process holds.
 struct memory_use {
   std::int64_t planned = 0;    // arenas, parameters and state, inputs
   std::int64_t workspace = 0;  // of kernels, of libraries, of messages, and copies of values in libraries' formats
@@ -23,7 +23,7 @@ struct memory_use {
   std::int64_t all() const { return planned + workspace + process; }
 };
 
-/// Runs `work`, which allocates for a plan. errors M10 not enough memory: what the plan needs, and what is left
+/// Runs `work`, which allocates for a plan. errors M10 not enough memory: how much the plan needs, and how much is left
 inline void within_memory(plan const& p, function_ref<void()> work) {
   auto const sentence = [&]() {
     return error("M10", {"this rank needs ", bytes_text(p.arena_bytes + p.variable_bytes + p.input_bytes), " (",

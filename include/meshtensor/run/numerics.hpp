@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks every floating value of a step as it is made, and names the operation that made the first one that is infinite
-// or NaN.
+// Checks every floating value of a step as it is made, and names the operation that made the first infinite or NaN
+// element.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct not_finite {
   std::int64_t count = 0, first = -1;
 };
 
-/// Tests the bits, for a compiler that assumes finite numbers removes `isfinite`.
+/// Tests the bits, because a compiler that assumes finite numbers removes `isfinite`.
 template <class Bits>
 not_finite find_not_finite(void const* elements, std::int64_t size, Bits exponent) {
   auto const* const at = static_cast<Bits const*>(elements);
@@ -44,8 +44,8 @@ inline not_finite find_not_finite(view const& v) {
   }
 }
 
-/// An observer of an engine, called before and after each node. Copies share their records, one for each processor, so
-/// that processors may be threads. A template, for few programs look: the others compile no loops for it.
+/// An observer of an engine, called before and after each node. Copies of it share their buffers, one for each rank,
+/// because ranks may be threads. It is a template, so that only programs that use it compile its loops.
 template <class = lazy>
 class numerics_check {
  public:
@@ -55,7 +55,7 @@ class numerics_check {
         kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))),
         awaited_(awaited_values(m, numbers)) {}
 
-  /// Copies the operands that a kernel may overwrite, so that `after` can recompute its nodes.
+  /// Copies the operands that a kernel may overwrite, so that `after` can recompute the nodes of the kernel.
   void before(node const& n, std::span<rank_context const> held) const {
     if (n.kind != primitive::kernel && !is_whole(n)) return;
     for (rank_context const& p : held) {
@@ -76,7 +76,7 @@ class numerics_check {
     for (rank_context const& p : held) {
       for (int i = 0; i < n.results.count; ++i) {
         value_id const v = m_.result(n, i);
-        if (awaited_[v]) continue;  // may still be in flight: its wait is checked
+        if (awaited_[v]) continue;  // may still be in flight, so it is checked at its wait
         if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_strided_slice(v) || !p.is_here(v)) continue;
         if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
       }
@@ -100,7 +100,7 @@ class numerics_check {
     inside all(m_, p);
     try {
       all.run(n, (*kept_)[static_cast<std::size_t>(p.rank())]);
-    } catch (error const&) {}  // a rule without reference loops: name the node that made the kernel's result
+    } catch (error const&) {}  // if a rule has no reference loops, name the node that made the kernel's result
     if (all.found != no_id) raise(m_.nodes[m_.values[all.found].node], all.found, all.at(all.found), p);
     value_id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
     raise(m_.nodes[m_.values[last].node], last, seen, p);
@@ -127,7 +127,7 @@ class numerics_check {
     void call(node const& n) {
       region_id const r = m_.region_of(n, 0);
       region const& body = m_.regions[r];
-      for (int i = 0; i < n.operands.count; ++i)  // with the operand's strides: it may be a window
+      for (int i = 0; i < n.operands.count; ++i)  // with the operand's strides, because it may be a window
         at_[m_.link(body.arguments, i)] = at_[m_.operand(n, i)];
       for (int i = 0; i < m_.node_count && found == no_id; ++i) {
         node const& one = m_.nodes[i];
@@ -158,7 +158,8 @@ class numerics_check {
     std::deque<std::vector<double>> memory_;
   };
 
-  /// `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are no finite numbers, …`
+  /// Throws an error such as `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are not
+  /// finite, …`.
   [[noreturn]] void raise(node const& made_by, value_id v, view const& seen, rank_context const& p) const {
     not_finite const bad = find_not_finite(seen);
     std::string where, which = what(made_by);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks at compile time that executables can share one store: a shared parameter must have the same layout and the
+// Checks at compile time that executables can share one store. A shared parameter must have the same layout and the
 // same initializer in each.
 #pragma once
 
@@ -24,7 +24,8 @@ constexpr bool has_variable(module const& m, int v) {
   return false;
 }
 
-/// The first axis of a dim's list, from place `o` on, that may have several processors; -1: none.
+/// The first axis in the list of a dim, from position `o` on, that may have several ranks, or -1 if there is none. Sets
+/// `o` to its position.
 constexpr int axis_of_several(module const& m, variable const& v, int position, int& o) {
   int axis = v.layout.axis_at(position, o);
   while (axis >= 0 && m.axes[axis].extent == 1) axis = v.layout.axis_at(position, ++o);
@@ -45,7 +46,7 @@ constexpr bool lie_alike(module const& a, variable const& x, module const& b, va
   return true;
 }
 
-/// A variable's initializer as far as the compiler knows it. `value`: NaN where only start-up knows it.
+/// A variable's initializer as far as the compiler knows it. `value` is NaN if only start-up knows it.
 struct known_start {
   initializer_kind kind;
   number_value value;
@@ -62,7 +63,7 @@ struct known_start {
   }
 };
 
-/// The first variable that two partitioned modules share with another layout or another initializer.
+/// Reports the first variable that two partitioned modules share with another layout or another initializer.
 constexpr diagnostic disagreement(module const& a, name const& in_a, module const& b, name const& in_b) {
   for (int v = 0; v < a.variable_count; ++v)
     for (int w = 0; w < b.variable_count; ++w) {
@@ -99,8 +100,8 @@ inline constexpr sharing shared_by = [] {
 
 }  // namespace detail
 
-/// Refuses at compile time executables that give a shared parameter different layouts or initializers; their store
-/// would refuse that at start-up: `static_assert(mt::one_store<step, evaluation, talk>);`
+/// Refuses at compile time executables that give a shared parameter different layouts or initializers. Otherwise their
+/// store would refuse them at start-up. Write `static_assert(mt::one_store<step, evaluation, talk>);`.
 ///
 /// errors  S14, with both layouts or both lines
 template <class First, class... Others>

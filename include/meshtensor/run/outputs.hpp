@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs of a session: for each name, where a step writes each rank's part, in memory of its own or in the caller's.
+// Outputs of a session. For each name, a step writes each rank's part into memory of the session or of the caller.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// Whether the elements of a view lie one behind another, in the order of its dims.
+/// Whether the elements of a view are contiguous, in the order of its dims.
 inline bool is_dense(view const& x) {
   view dense = x;
   dense.densify();
@@ -35,11 +35,11 @@ inline void copy_dense(view const& x, void* to) {
 
 }  // namespace detail
 
-/// Outputs by name. A step writes them into memory of its own, or once into arrays of the caller. Its functions for
-/// steps do nothing while nobody fetches.
+/// Outputs by name. A step writes them into memory of this object, or directly into arrays of the caller. `begin_step`
+/// and `end_step` are no-ops while the caller fetches nothing.
 class written_outputs {
  public:
-  /// `m`, `ranks` and `external`, which gets the address of each rank's part, must outlive it.
+  /// `m`, `ranks` and `external` must outlive this object. `external` gets the address of each rank's part.
   written_outputs(module const& m, dynamic_array<rank_context> const& ranks, dynamic_array<external_buffers>& external)
       : m_(m), ranks_(ranks), external_(external) {}
 
@@ -55,15 +55,15 @@ class written_outputs {
   /// The value that an output returns. errors R08 no output has this name
   value_id value_of(std::string_view label) const { return value_of(port_of(ports_, label, "R08", "output")); }
 
-  /// The part that the `k`-th rank held here has of an output of the last step. errors R08 no output has this name
+  /// The part of an output of the last step that the `k`-th rank held here has. errors R08 no output has this name
   view part(std::string_view label, std::size_t k);
   /// Whether the last step wrote an output into the caller's array. errors R08 no output has this name
   bool is_callers(std::string_view label) const {
     return callers_[index_of(port_of(ports_, label, "R08", "output"))].is_written;
   }
 
-  /// The dense window, without an address, on what this process holds of an output: its rank's part, or the whole if it
-  /// holds all ranks.
+  /// The dense window, without an address, of an output on this process. It is the part of its rank, or the whole if
+  /// the process holds all ranks.
   ///
   /// errors  R08 no output has this name
   view local_window(std::string_view label) const;
@@ -75,8 +75,9 @@ class written_outputs {
     c.wanted = to, c.is_wanted = true, is_settled_ = false;
   }
 
-  /// Chooses where a step that is about to run writes. An array that is not dense gets its elements one by one if the
-  /// engine can (`writes_strided`), else from a copy, and so does one from which the step reads an input in place.
+  /// Chooses where the next step writes. If a caller's array is not dense, the engine writes its elements one by one if
+  /// it can (`writes_strided`), and otherwise `end_step` copies them. It also copies them if the step reads an input
+  /// from the same array.
   void begin_step(fed_inputs const& inputs, bool writes_strided) {
     if (!is_settled_) choose(inputs, writes_strided);
   }
@@ -84,11 +85,11 @@ class written_outputs {
   void end_step() {
     if (!is_settled_) complete();
   }
-  /// Forgets the caller's arrays of a step that did not run, or failed.
+  /// Discards the caller's arrays of a step that did not run, or failed.
   void drop_step();
 
  private:
-  /// What a step does with an output for its caller. `parts`: those of the ranks held here, in the caller's array.
+  /// An output and its memory of the caller. `parts` are the parts of the ranks held here, in the caller's array.
   struct caller {
     view wanted{}, written{};
     dynamic_array<view> parts = {};
@@ -109,7 +110,7 @@ class written_outputs {
   dynamic_array<rank_context> const& ranks_;
   dynamic_array<external_buffers>& external_;
   dynamic_array<port> ports_;
-  dynamic_array<caller> callers_;  // of each port
+  dynamic_array<caller> callers_;  // one for each port
   bool runs_ = false;
   bool is_settled_ = false;  // every output has memory of its own, and the next step writes there
 };
@@ -222,7 +223,7 @@ inline view written_outputs::part(std::string_view label, std::size_t k) {
   caller const& c = callers_[index_of(p)];
   if (c.is_written) return c.parts[k];
   view v = ranks_[k].windows()[value_of(p)];
-  v.data = p.buffer(k, v.bytes());  // before the first step, too
+  v.data = p.buffer(k, v.bytes());  // also before the first step
   return v;
 }
 

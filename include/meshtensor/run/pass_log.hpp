@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the module after a pass (MESHTENSOR_PRINT_AFTER=fuse, or all) and the time of each pass
-// (MESHTENSOR_TIME_PASSES=1), if environment variables ask for it. If the compiler has run the passes, nothing can be
-// shown.
+// (MESHTENSOR_TIME_PASSES=1), if environment variables request it. If the compiler has run the passes, there is nothing
+// to print.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ inline std::string_view asked_of_passes(char const* variable) {
 }
 }  // namespace detail
 
-/// Says why nothing can be shown, if something was asked for: the compiler has run the passes.
+/// Says that the compiler has run the passes, if environment variables request output from them.
 inline void say_that_passes_have_run(name const& program) {
   if (detail::asked_of_passes("MESHTENSOR_PRINT_AFTER").empty() &&
       detail::asked_of_passes("MESHTENSOR_TIME_PASSES") != "1")
@@ -35,10 +35,10 @@ inline void say_that_passes_have_run(name const& program) {
                program.text().c_str());
 }
 
-/// Prints to standard error what the environment variables ask to see of one executable's passes.
+/// Prints the output about one executable's passes to standard error, as far as environment variables request it.
 class pass_log final : public pass_observer {
  public:
-  /// `is_root`: whether this rank prints. `label`: the program's name.
+  /// `is_root` says whether this rank prints. `label` is the program's name.
   pass_log(bool is_root, std::string label)
       : print_after_(is_root ? detail::asked_of_passes("MESHTENSOR_PRINT_AFTER") : ""),
         times_(is_root && detail::asked_of_passes("MESHTENSOR_TIME_PASSES") == "1"),

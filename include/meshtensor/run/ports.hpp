@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the named inputs, outputs and numbers of a traced program, and makes the compiler's errors for unknown names
-// and for arrays of a wrong dtype or with wrong dims.
+// Finds the named inputs, outputs and numbers of a traced program. Makes the compiler's errors for unknown names and
+// for arrays of a wrong dtype or with wrong dims.
 #pragma once
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
@@ -32,7 +32,7 @@ struct finding {
   diagnostic report;
 };
 
-/// `T12 the program has no input 'imag'; did you mean 'image'? It has: image, label`
+/// Builds a sentence such as `T12 the program has no input 'imag'; did you mean 'image'? It has: image, label`.
 struct unknown_name {
   diagnostic d, known;
   name wanted, best;
@@ -55,7 +55,7 @@ struct unknown_name {
   }
 };
 
-/// The error for the name of a port: empty if the entry has it.
+/// The error for the name of a port. It is empty if the entry has the port.
 template <class Stages, class Entry, primitive Kind, name Label>
 inline constexpr finding port_finding = [] {
   constexpr int entry = find_entry(Stages::traced, entry_name<Entry>());
@@ -67,7 +67,7 @@ inline constexpr finding port_finding = [] {
   return u.result();
 }();
 
-/// `[batch, length]`
+/// The names of a list of dims, as in `[batch, length]`.
 template <class Dims>
 struct names_of;
 template <class... D>
@@ -85,7 +85,8 @@ struct names_of<dims<D...>> {
   }
 };
 
-/// The error for an array that is fed to an input: about its dtype, or about its dims if its type has them.
+/// The error for an array that is fed to an input. It is about the array's dtype, or about its dims if its type has
+/// dims.
 template <class Stages, class Entry, name Label, dtype T, class Dims>
 inline constexpr finding feed_finding = [] {
   meshtensor::module const& m = Stages::traced;
@@ -105,7 +106,7 @@ inline constexpr finding feed_finding = [] {
   return finding{d};
 }();
 
-/// The error for memory into which an output is fetched: about its dtype.
+/// The error for the dtype of memory into which an output is fetched.
 template <class Stages, class Entry, name Label, dtype T>
 inline constexpr finding fetch_finding = [] {
   meshtensor::module const& m = Stages::traced;

@@ -15,20 +15,20 @@
 
 namespace meshtensor {
 
-/// One block for each processor that this process holds, as large as the store's largest step needs. Its contents last
-/// for one step, so it may move between two.
+/// One block for each rank that this process holds, as large as the store's largest step needs. A block keeps its
+/// contents for one step only, so it may move between two steps.
 class scratch {
  public:
-  /// Grows the blocks of so many processors to `bytes` each. errors M10 not enough memory
+  /// Grows the blocks of this many ranks to `bytes` each. errors M10 not enough memory
   void reserve(std::size_t processors, std::size_t bytes) {
     if (blocks_.size() < processors) blocks_.resize(processors);
     for (std::size_t k = 0; k < processors; ++k) {
       if (blocks_[k].size() >= bytes) continue;
-      blocks_[k] = arena();  // frees first, so that the two never exist at once
+      blocks_[k] = arena();  // frees first, so that both never exist at once
       blocks_[k] = arena(bytes);
     }
   }
-  /// The current address of a processor's block; null if it has none.
+  /// The current address of a rank's block, or null if it has none.
   std::byte* of(std::size_t k) { return k < blocks_.size() ? blocks_[k].data() : nullptr; }
   /// Resident bytes among the first `bytes` of a block.
   std::int64_t resident(std::size_t k, std::int64_t bytes) const {
@@ -42,7 +42,7 @@ class scratch {
     turn const mine(in_step_, "a step while it is in one");
     step();
   }
-  /// Ends with the object.
+  /// Exclusive use, until the object is destroyed.
   class turn {
    public:
     turn(std::atomic<bool>& taken, char const* wanted) : taken_(taken) {
@@ -56,16 +56,17 @@ class scratch {
    private:
     std::atomic<bool>& taken_;
   };
-  /// While an executable is made, no step runs and no other executable is made: both change the store's values.
-  /// errors  R27 one does
+  /// Makes sure that no step runs and no other executable is made while an executable is made, because all of these
+  /// change the store's values.
+  /// errors  R27 a step runs, or another executable is made
   turn make_executable() { return turn(in_step_, "an executable while it is in a step or makes another one"); }
-  /// Gives up the blocks without freeing them: pending messages may still write to them.
+  /// Gives up the blocks without freeing them, because pending messages may still write to them.
   void leave() {
     left_.reserve(left_.size() + blocks_.size());
     std::ranges::move(blocks_, std::back_inserter(left_));
     blocks_.clear();
   }
-  /// Never frees any block.
+  /// Makes sure that no block is ever freed.
   void stay() { stays(blocks_), stays(left_); }
 
  private:

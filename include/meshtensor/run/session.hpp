@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds what a plan runs on: its ranks, their memory, inputs and outputs, by name.
+// Holds the ranks on which a plan runs, and their memory, inputs and outputs by name.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +25,18 @@
 namespace meshtensor {
 
 namespace detail {
-/// The exchanges of one processor on its transport (by_transport.hpp).
+/// The collectives of one rank on its transport (by_transport.hpp).
 template <class = lazy>
 std::unique_ptr<exchanges> exchanges_by(transport& t, module const& m, plan const& p, rank_context const& mine);
 }  // namespace detail
 
-/// Runs one entry of a partitioned module, step by step, on the processors of a store. It checks names; `executable`
+/// Runs one entry of a partitioned module, step by step, on the ranks of a store. It checks names, whereas `executable`
 /// checks types.
 template <class Device>
 class session {
  public:
-  /// `m` and `p` must outlive the session. `ready` is called when this process has prepared all of its own, before its
-  /// first collective. Steps are counted under `program`; if it is empty, under the entry's name.
+  /// `m` and `p` must outlive the session. `ready` is called after this process has prepared everything of its own, and
+  /// before its first collective. Steps are counted under `program`, or under the entry's name if `program` is empty.
   ///
   /// errors  M10 not enough memory
   session(
@@ -52,28 +52,29 @@ class session {
 
   void set(std::string_view label, number_value const& number);
 
-  /// Runs one step. Every input must have been fed, by `take` or before. It allocates nothing from the third step on
-  /// (tests/unit/run/allocation.cpp), but for copies in other formats: they are made again after the store has changed.
-  /// `take` feeds and sets what this step takes, once the store has no other step under way.
+  /// Runs one step. Every input must have been fed, by `take` or before. From the third step on it allocates nothing
+  /// (tests/unit/run/allocation.cpp) except copies in other formats, because these are made again after the store has
+  /// changed. `take` feeds and sets the inputs and numbers of this step. It is called when no other step of the store
+  /// can run.
   ///
-  /// errors  R27 the store is in a step; nothing has changed then
+  /// errors  R27 the store is in a step, and nothing has changed
   void step(function_ref<void()> take = [] {});
   /// Excludes its steps from the store's count, `store::step`.
   void exclude_from_step_count() { among_steps_ = false; }
 
-  /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole. It
-  /// is dense unless the step wrote it into an array of the caller.
+  /// The part of an output of the last step that the `k`-th rank held here has, with its origin in the whole. It is
+  /// dense unless the step wrote it into an array of the caller.
   view local(std::string_view label, std::size_t k = 0) const { return outputs_.part(label, k); }
   written_outputs& outputs() { return outputs_; }
   /// The value that an output returns.
   value_id output(std::string_view label) const { return outputs_.value_of(label); }
-  /// The whole output of the last step, assembled from the processors that this process holds.
+  /// The whole output of the last step, assembled from the ranks that this process holds.
   block whole(std::string_view label) const;
-  /// The same on every process; all must call it where they hold parts of the output.
+  /// The same on every process. If processes hold parts of the output, all of them must call it.
   block gathered(std::string_view label);
   /// The sorted names of the tensors that the program watches.
   std::vector<std::string> watched() const;
-  /// Each input, whole, assembled from the processors that this process holds.
+  /// Each input, whole, assembled from the ranks that this process holds.
   blocks fed() const;
   settings const& numbers() const { return settings_; }
   /// The numbers of the next step.
@@ -82,19 +83,19 @@ class session {
     return settings_;
   }
 
-  /// Starts or restarts the recording of each node's time, or stops it and forgets. The first `warm_up` steps are left
-  /// out once another one has begun.
+  /// Starts or restarts recording each node's time, or stops and discards the times. The first `warm_up` steps are
+  /// excluded once another step has begun.
   void record(bool on, int warm_up = 0);
-  /// The timeline of each processor held here, in lockstep one for all; none before `record`.
-  /// Calls `take` with the recorded times of each of this process's ranks.
+  /// Calls `take` with the timeline of each rank held here, or in lockstep with one timeline for all ranks. Before
+  /// `record` there is no timeline.
   void each_recorded(function_ref<void(timeline const&)> take) const;
-  /// Calls `seen` after each node and `before` ahead of it, for each engine held here; in lockstep one engine has all
-  /// processors.
+  /// Calls `seen` after each node and `before` ahead of it, for each engine held here. In lockstep one engine has all
+  /// ranks.
   void observe(typename engine<Device>::observer const& seen, typename engine<Device>::observer const& before = {});
   /// The device's peak rates, if it knows them.
   rates best_rates();
 
-  /// The memory of this process: that of this session, and the rest.
+  /// The memory of this process, divided into that of this session and the rest.
   memory_use memory() const;
 
   meshtensor::module const& graph() const { return m_; }
@@ -102,40 +103,41 @@ class session {
   dynamic_array<rank_context> const& held() const { return processors_; }
 
  private:
-  /// Whether one engine has all processors held here, without a transport.
+  /// Whether one engine has all ranks held here, without a transport.
   bool runs_as_one() const {
     bool const holds_all = static_cast<std::int64_t>(ranks_.size()) == mesh_.size();
     return store_.runner().in_lockstep() || whole_program_device<Device> || (recording_device<Device> && holds_all);
   }
   void count();
-  /// Updates the arenas: another executable of the store may have grown them, or given them up.
+  /// Updates the addresses of the arenas, because another executable of the store may have grown them or given them up.
   void find_memory();
-  /// Runs the plan in the arenas; gives them up if it fails with messages under way.
+  /// Runs the plan in the arenas. If it fails with messages in flight, gives up the arenas.
   void run_in_memory();
   void run_all();
-  /// Frees the copies in other formats, of any executable, of the values that this one writes.
+  /// Frees the copies in other formats, of any executable, of the values that this session writes.
   void drop_copies();
-  /// Copies home what another device keeps of the values that this session uses.
+  /// Copies values that this session uses from other devices back to the host.
   void bring_home();
   /// Calls `visit(stored&)` for each value that its device keeps and whose memory the program has (`store::local`).
   template <class Visit>
   void for_lent(Visit visit);
 
-  /// A whole value, assembled from each processor's part, `part_of`.
+  /// A whole value, assembled from the part of each rank, `part_of(k)`.
   template <class PartOf>
   block assembled(value_id v, PartOf part_of) const;
 
-  /// Finds the values and the memory of ports. A host's device fills new values at once, others leave it to `filling`.
+  /// Finds the values and the memory of ports. On a device of the host `later` fills nothing, because new values are
+  /// filled at once. Other devices let `later` fill them.
   struct nothing_to_fill {
     nothing_to_fill(store&, background_fill::function) {}
   };
   using filling = std::conditional_t<keeps_values<Device>, background_fill, nothing_to_fill>;
   void connect(filling& later);
-  /// Lists, for each processor, the blocks of the store that this program reads and never writes.
+  /// Lists, for each rank, the blocks of the store that this program reads and never writes.
   void find_unchanged();
   void make_engine(int rank, transport& t);
 
-  /// The device of one of the processors that run concurrently here: they share the cores.
+  /// The device of one of the ranks that run concurrently here and therefore share the cores.
   Device one_device() const;
 
   std::size_t index_of(int rank) const;
@@ -154,10 +156,10 @@ class session {
     bool is_written;
   };
   dynamic_array<used_value> used_;                          // values of the store
-  dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
-  dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
+  dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all ranks held here
+  dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each rank held here, or one for all in lockstep
   fed_inputs inputs_{m_, processors_, external_};
-  mutable written_outputs outputs_{m_, processors_, external_};   // which get their memory when they are first needed
+  mutable written_outputs outputs_{m_, processors_, external_};   // gets its memory when that is first needed
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   dynamic_array<number_value> numbers_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the members of session that run once: they connect it with its store and its job, and describe it.
-// why: members that are defined in a class are compiled with every program, linked or not.
+// Defines the members of session that run once. They connect it with its store and its job, and describe it.
+// why: members that are defined in a class are compiled with every program, even if a library has them.
 #pragma once
 
 #include "meshtensor/base/dynamic_array.hpp"
@@ -49,7 +49,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   }
   if constexpr (keeps_values<Device>) {
     auto const finish = [&] { within_memory(p, [&] { later.finish(); }); };
-    if constexpr (whole_program_device<Device>) device_.during(finish);  // what fails on one rank is told to all
+    if constexpr (whole_program_device<Device>) device_.during(finish);  // an error on one rank is reported on all
     else if (job.processes() == nullptr) finish();
     else job.run(size, [&](int, transport&) { finish(); });
     for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);

@@ -22,7 +22,7 @@ void session<Device>::set(std::string_view label, number_value const& number) {
 
 template <class Device>
 void session<Device>::step(function_ref<void()> take) {
-  store_.steps().use([&] {  // all that a step reads and writes: another thread's step is refused before it does
+  store_.steps().use([&] {  // around all reads and writes, so that a step of another thread is refused before them
     try {
       take();
       inputs_.require_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that programs share: how one program describes it, and what keeps two programs from sharing it.
+// A value that programs share: how one program describes it, and why two programs cannot share it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// ` (model.cpp:31)`, where a dim is merged or split; nothing: nowhere.
+/// ` (model.cpp:31)`, the line where a dim is merged or split, or an empty text if it never is.
 inline std::string line_of_reshape(module const& m, int dim) {
   for (int i = 0; i < m.reshape_count; ++i) {
     reshape_row const& row = m.reshapes[i];
@@ -26,7 +26,7 @@ inline std::string line_of_reshape(module const& m, int dim) {
   return "";
 }
 
-/// `the one shards 'd_ff' over model=2, the other replicates it`
+/// Says how two layouts differ, for example `the one shards 'd_ff' over model=2, the other replicates it`.
 inline std::string differing_rule(stored const& one, stored const& other) {
   std::size_t i = 0;
   while (i + 1 < one.dims.size() && one.axes[i] == other.axes[i]) ++i;
@@ -37,7 +37,7 @@ inline std::string differing_rule(stored const& one, stored const& other) {
          rule(other.axes[i], "it");
 }
 
-/// errors  R04 other parts, as another program merges or splits a dim
+/// errors  R04 other parts, because another program merges or splits a dim
 inline void require_same_parts(std::string const& label, stored const& one, stored const& other) {
   for (std::size_t i = 0; i < one.dims.size(); ++i)
     for (std::int64_t rank = 0; rank < one.mesh.size(); ++rank) {
@@ -54,7 +54,7 @@ inline void require_same_parts(std::string const& label, stored const& one, stor
 
 }  // namespace detail
 
-/// A partitioned module's variable as a value of a store, without blocks.
+/// Describes a variable of a partitioned module as a value of a store, without blocks.
 inline stored description_of(module const& m, binding const& b, variable const& v) {
   stored s{};
   s.type = v.type, s.layout = v.layout;

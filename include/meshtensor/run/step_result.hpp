@@ -9,22 +9,22 @@
 
 namespace meshtensor {
 
-/// An output with dims, in place: sharded over the processors, valid until the next step or the executable's end.
+/// An output with dims, in place: sharded over the ranks, valid until the next step or the executable's end.
 template <class Executable, name Label>
 class step_output {
  public:
   explicit step_output(Executable const& e) : e_(&e) {}
-  /// This process's part: its processor's block, which knows its first indices, or the whole if this process holds all
-  /// processors. A part of a dim is not that dim's type, so the dims are values.
+  /// This process's part. It is the block of its rank, which knows its first indices, or the whole if this process
+  /// holds all ranks. The dims of the result are values, because a part of a dim does not have the type of the dim.
   auto local() const { return e_->template local<Label>(); }
-  /// The same without a copy: valid until the next step. errors R06 this process holds several processors
+  /// The same without a copy, valid until the next step. errors R06 this process holds several ranks
   auto view() const { return e_->template where_it_lies<Label>(); }
-  /// The whole, on every process. All processes must call this where they hold parts of it.
+  /// The whole, on every process. If processes hold parts of it, all of them must call this.
   auto gather() const { return e_->template gather<Label>(); }
-  /// A compile-time error: only an output without dims converts to a number.
+  /// A compile-time error, because only an output without dims converts to a number.
   template <class N>
   requires std::is_arithmetic_v<N>
-  operator N() const {  // NOLINT: what a reader of `float loss = result.get<"loss">()` expects
+  operator N() const {  // NOLINT: implicit, because users write `float loss = result.get<"loss">()`
     static_assert(sizeof(N) == 0,
                   "meshtensor T03: this output has dims, so it is no number: local() is what this process "
                   "holds of it, gather() the whole; or give out its sum or mean");
@@ -35,16 +35,16 @@ class step_output {
   Executable const* e_;
 };
 
-/// Stands for an output that the program does not have: nothing is said of its use.
+/// Stands for an output that the program does not have, so that the compiler reports no further errors about its use.
 struct no_output {
   template <class T>
-  operator T() const;  // NOLINT: never called, for the program does not compile
+  operator T() const;  // NOLINT: never called, because the program does not compile
   no_output local() const;
   no_output view() const;
   no_output gather() const;
 };
 
-/// The results of a step: `result.get<"loss">()` is a number where the output has no dims, else a step_output.
+/// The results of a step. `result.get<"loss">()` is a number if the output has no dims, and otherwise a step_output.
 template <class Executable>
 class step_result {
  public:

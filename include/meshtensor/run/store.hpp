@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store: holds parameters and state, which outlive a step, once and by name; executables borrow them.
+// The store holds parameters and state, which outlive a step, once and by name. Executables borrow them.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +27,14 @@ namespace meshtensor {
 
 /// Owns the values that outlive a step. The first executable that names a value initialises it from the seed, the
 /// value's path and the global index, so that the order of executables does not matter. `step` counts the steps of all
-/// programs that update; each program has its own count, and so has each parameter of an optimizer.
+/// programs that update. Besides, each program has a count of its own, and so has each parameter of an optimizer.
 ///
 ///     auto query = weights.get<float>("decoder/attention/query");   // a whole array with named dims, on every rank
 ///     weights.set("decoder/attention/query", query);
 class store {
  public:
   explicit store(job const& p, std::uint64_t seed = 0) : job_(p.get()), seed_(seed) {}
-  explicit store(job&&, std::uint64_t seed = 0) = delete;  // a job outlives its stores: name it
+  explicit store(job&&, std::uint64_t seed = 0) = delete;  // a job outlives its stores, so it needs a name
 
   store(store const&) = delete;
   store& operator=(store const&) = delete;
@@ -48,7 +48,7 @@ class store {
   void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t step() const { return step_; }
   void advance() { ++step_; }
-  /// Sets all counts to one number, also for programs that no executable has named yet.
+  /// Sets all counts to one number, including those of programs that no executable has named yet.
   void set_step(std::uint64_t step) {
     step_ = others_.steps = others_.updates = step;
     asks_source_ = false;
@@ -103,7 +103,8 @@ class store {
     return all;
   }
 
-  /// A whole value, on every process. All processes must call this where they hold parts of it: they exchange them.
+  /// A whole value, on every process. If processes hold parts of it, all of them must call this, because they exchange
+  /// the parts.
   ///
   /// errors  R13 no value has this name; R14 it holds another dtype
   template <class T>
@@ -112,7 +113,7 @@ class store {
     copy_out(label, whole.data());
     return whole;
   }
-  /// Copies a whole value into memory that has room for it: dense, in the order of the value's dims. errors R13
+  /// Copies a whole value into dense memory that has room for it, in the order of the value's dims. errors R13
   void copy_out(std::string const& label, void* whole) {
     stored& s = named(label);
     if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
@@ -125,7 +126,7 @@ class store {
     job_.run(size, [&](int, transport& t) { s.bring->run(t, s.read_block(0), whole); });
   }
 
-  /// Replaces a value by an array, the same on every rank; its dims may stand in another order.
+  /// Replaces a value by an array, which must be the same on every rank. Its dims may have another order.
   ///
   /// errors  R11 other extents; R12 other dims; R13 no value has this name; R14 it holds another dtype
   template <class T>
@@ -140,7 +141,7 @@ class store {
                             detail::text_of(same.dims())});
     copy_in(label, same.data());
   }
-  /// Replaces a value from memory that is dense, in the order of the value's dims. errors R13
+  /// Replaces a value from dense memory, in the order of the value's dims. errors R13
   void copy_in(std::string const& label, void const* whole) {
     stored& s = named(label);
     view const all = detail::dense_view(whole, s.type, s.dims);
@@ -153,7 +154,7 @@ class store {
     view const all = fitted(label, s, whole);
     s.replace([&](std::size_t k, std::byte* block) { copy(s.windows[k], block, all, false); });
   }
-  /// Copies a whole value into strided memory; otherwise like `get`.
+  /// Copies a whole value into strided memory, and otherwise works like `get`.
   ///
   /// errors  R11 other dims or extents; R13, R14 as `get`
   template <class T>
@@ -168,10 +169,10 @@ class store {
     view from = whole.window();
     detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
   }
-  /// The one part of a value that this process holds, without a copy, to be read or written between steps. A device
-  /// that keeps values (`pjrt_device`, `cuda_device`) copies this one in and out with each step from then on.
+  /// The only part of a value that this process holds, without a copy, to be read or written between steps. A device
+  /// that keeps values (`pjrt_device`, `cuda_device`) copies this value in and out with each step from then on.
   ///
-  /// errors  R06 this process holds several processors; R13, R14 as `get`
+  /// errors  R06 this process holds several ranks; R13, R14 as `get`
   template <class T>
   array_view<T> local(std::string const& label) {
     stored& s = typed<T>(label);
@@ -193,7 +194,8 @@ class store {
     set(label, any_array<T>(typed<T>(label).dims, elements));
   }
 
-  /// The value of a partitioned module's variable. If it does not exist yet, `make` initialises a block of zeros.
+  /// The value of a partitioned module's variable. If it does not exist yet, a source fills it, or else `make`
+  /// initialises each block of zeros.
   ///
   /// errors  R04 it exists with another dtype, other extents, another layout or another initializer
   stored& provide(module const& m, binding const& b, variable const& v, dynamic_array<rank_context*> const& held,
@@ -223,7 +225,8 @@ class store {
   /// The arenas that its executables share.
   meshtensor::scratch& steps() { return steps_; }
 
-  /// Sets the source of values that the store does not have yet. What it lacks comes from the source before it.
+  /// Sets the source of values that the store does not have yet. If it lacks a value, the previous source provides the
+  /// value.
   void begin_from(std::shared_ptr<value_source> source) {
     auto const lacks = [&](std::string const& label) { return !source->has(label); };
     bool keeps = false;
@@ -234,7 +237,8 @@ class store {
     source_ = std::move(source);
   }
   std::shared_ptr<value_source> const& source() const { return source_; }
-  /// Copies a whole value from the source that no executable has named yet; false: the source has none.
+  /// Copies from the source a whole value that no executable has named yet. Returns false if the source does not have
+  /// it.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
     value_source* from = source_.get();
     while (from != nullptr && !from->has(label)) from = from->before.get();
@@ -280,7 +284,7 @@ class store {
       throw error("R14", {"the store holds '", label, "' as ", s.text(), ", not as ", text_of(dtype_of<T>)});
     return s;
   }
-  /// Copies one processor's block into its place in the whole value, or out of it.
+  /// Copies one rank's block to its position in the whole value, or from there.
   static void copy(view part, std::byte* block, view whole, bool into_whole) {
     part.data = block;
     std::int64_t first = 0;
@@ -304,7 +308,7 @@ class store {
   meshtensor::scratch steps_;
 };
 
-/// The counts that the steps of an entry change, one a line: `transformer::train_step = 1200`.
+/// The counts that the steps of an entry change, one a line, for example `transformer::train_step = 1200`.
 inline std::string text_of_counts(store const& s, std::string const& program, module const& m, int entry) {
   std::string lines = program + " = " + std::to_string(s.steps_of(program)) + "\n";
   counted_paths const counted(m, entry);
@@ -312,7 +316,7 @@ inline std::string text_of_counts(store const& s, std::string const& program, mo
   return lines;
 }
 
-/// One value a line: its name, dtype, dims and layout, its bytes and those of one processor's part.
+/// One value a line: its name, dtype, dims and layout, its bytes, and the bytes of one rank's part.
 inline std::string text_of(store const& s) {
   std::string t;
   for (auto const& [label, value] : s.values()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records when a processor ran each node of its steps. Nothing is recorded unless somebody asks for it.
+// Records when a rank ran each node of its steps. It records nothing unless a tool requests it.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace meshtensor {
 
-/// The times of one processor's nodes, in nanoseconds of the system's steady clock, or of a network model's clock.
-/// Nodes inside loops and composites lie within the span of the enclosing node; `own` excludes them.
+/// The times of one rank's nodes, in nanoseconds of the system's steady clock, or of a network model's clock. Nodes
+/// inside loops and composites are within the span of the enclosing node, and `own` excludes them.
 class timeline {
  public:
   struct span {
@@ -24,7 +24,7 @@ class timeline {
     std::int64_t calls = 0, own = 0;
   };
 
-  /// The first `warm_up` steps are forgotten when another one begins.
+  /// The first `warm_up` steps are forgotten when another step begins.
   explicit timeline(int nodes, int warm_up = 0) : totals_(static_cast<std::size_t>(nodes)), warm_up_(warm_up) {}
 
   void enter(std::int64_t begin) { open_.push_back({begin, 0}); }
@@ -46,10 +46,10 @@ class timeline {
   std::int64_t steps() const { return steps_; }
   std::int64_t step_time() const { return step_time_; }  // of all steps
   std::vector<total> const& totals() const { return totals_; }
-  /// In the order in which they ended. A long recording keeps the first `most_spans`; totals count all.
+  /// Spans in the order in which they ended. A long recording keeps the first `most_spans`, but totals count all.
   std::vector<span> const& spans() const { return spans_; }
   std::int64_t left_out() const { return left_out_; }
-  /// How many steps were forgotten, and whether those that are there are to be forgotten yet.
+  /// The number of forgotten steps. `is_warm_up` says whether the steps recorded so far will be forgotten.
   std::int64_t forgotten() const { return forgotten_; }
   bool is_warm_up() const { return forgotten_ == 0 && warm_up_ != 0; }
 

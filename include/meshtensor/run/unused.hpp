@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns of layout rules without effect, and of parameters that no loss depends on.
+// Warns about layout rules without effect, and about parameters that affect no loss.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace meshtensor::detail {
 
-/// Warns of the rules of a layout that have no effect on a set of programs; `unused` has a bit for each. Any module
-/// made of the set has the names for the sentence.
+/// Warns about the rules of a layout that have no effect on a set of programs. `unused` has a bit for each of these
+/// rules. `m` may be any module made of the set, because the warning takes only names from it.
 template <class = lazy>
 [[gnu::cold]] void warn_unused(job_runner const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
   for (int r = 0; r < layout.count; ++r) {
@@ -39,7 +39,7 @@ template <class = lazy>
   }
 }
 
-/// Warns of parameters whose gradient is zero whatever their values.
+/// Warns about parameters whose gradient is zero whatever their values.
 template <class = lazy>
 [[gnu::cold]] void warn_idle(job_runner const& j, module const& m) {
   constexpr int shown = 3;

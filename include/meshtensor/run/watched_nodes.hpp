@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows single nodes of a device with memory of its own to those who take the time or look at values.
+// Lets tools time single nodes of a device with memory of its own, or observe their values.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class watched_nodes {
     twins_.reset();
     if (seen_ || before_) twins_ = std::make_unique<host_twins<Machine>>(d, m_, p_, ranks);
   }
-  /// A block of the device's memory that may hold values of this step.
+  /// Adds a block of the device's memory that may hold values of this step.
   void add(std::byte const* at, std::size_t bytes) { twins_->add(at, bytes); }
 
   void begin_step() {
@@ -40,7 +40,7 @@ class watched_nodes {
     if (times_ != nullptr) times_->enter(timeline::now());
     if (before_) before_(m_.nodes[which], twins_->of(m_.nodes[which], ranks));
   }
-  /// The device has done it.
+  /// Called after the device has completed the node.
   void end(node_id which, std::span<rank_context const> ranks) {
     if (seen_) seen_(m_.nodes[which], twins_->of(m_.nodes[which], ranks));
     if (times_ != nullptr) times_->leave(which, timeline::now());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the steps of a device that takes programs whole, instead of kernel by kernel.
+// Runs the steps of a device that takes whole programs, instead of single kernels.
 #pragma once
 
 #include <algorithm>
@@ -31,18 +31,18 @@ namespace detail {
 template <class Tensor>
 class copy_on_devices : public device_copy {
  public:
-  std::vector<Tensor> parts;  // by processor
+  std::vector<Tensor> parts;  // by rank
 
   void copy_to(std::span<arena> home) const override {
     for (std::size_t k = 0; k < parts.size(); ++k) parts[k].copy_to(home[k].data());
   }
 };
 
-/// One engine has all processors of the mesh that this process holds; collectives are the device's own. Values of the
-/// store stay on the devices from step to step, until something else asks for them.
+/// One engine has all ranks of the mesh that this process holds, and the device runs the collectives itself. Values of
+/// the store stay on the devices from step to step, until other code requests them.
 ///
-/// errors  R74 a tool looks for single nodes; R10 a slice, a pad or a put of a step is beyond its dim; R85 a step that
-///         failed has taken the only copy of a value
+/// errors  R74 a tool requests single nodes; R10 a slice, a pad or a put of a step is beyond its dim; R85 a step that
+/// failed has taken the only copy of a value
 template <whole_program_device Device>
 class engine<Device> {
   using program = typename Device::whole_program;
@@ -59,13 +59,13 @@ class engine<Device> {
         replicas_(processors.size()),
         values_(static_cast<std::size_t>(m.variable_count)) {}
 
-  /// Names the value of a variable; it must outlive the engine.
+  /// Names the value of a variable. The value must outlive the engine.
   void use(id variable, stored& value) { values_[variable] = &value; }
 
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     places_.require(numbers);
     if (has_run_) return run_once(external, numbers, seed, step);
-    device_.during([&] {  // devices of several processes meet
+    device_.during([&] {  // devices of several processes communicate
       require_room();
       run_once(external, numbers, seed, step);
     });
@@ -106,7 +106,7 @@ class engine<Device> {
     }
     std::vector<std::vector<tensor>> made = executed(given);
     auto const& results = program_.results();
-    for (std::size_t i = 0; i < results.size(); ++i)  // first, as their arguments are gone
+    for (std::size_t i = 0; i < results.size(); ++i)  // first, because their arguments are gone
       if (results[i].kind == stablehlo_port::variable) keep(*values_[results[i].row], made, i);
     for (std::size_t i = 0; i < results.size(); ++i)
       for (std::size_t k = 0; k < replicas_ && results[i].kind != stablehlo_port::variable; ++k)
@@ -131,7 +131,7 @@ class engine<Device> {
     return bytes;
   }
 
-  /// A number, seed or step on the devices: it stays there while it is the same.
+  /// A number, seed or step on the devices. It is uploaded again only if it has changed.
   std::vector<tensor> const& scalar_on_devices(std::size_t argument, std::array<std::byte, 8> const& bytes) {
     scalars_.resize(program_.arguments().size());
     kept_scalar& kept = scalars_[argument];
@@ -160,8 +160,8 @@ class engine<Device> {
       throw;
     }
   }
-  /// After a step that failed, a value is what the host has. If that is an older one, it is what the devices have,
-  /// unless a result has taken its memory.
+  /// After a step that failed, the host's copy of a value is used if it is current. Otherwise the copy on the devices
+  /// is used, unless a result has taken its memory. In that case the value is lost.
   void look_after_failure(stored& value, id variable) const {
     if (!value.is_stale) return value.on_device.reset();
     auto const* const there = dynamic_cast<copy_on_devices<tensor>*>(value.on_device.get());
@@ -170,7 +170,7 @@ class engine<Device> {
     if (std::ranges::any_of(there->parts, [&](tensor const& t) { return t.is_taken().value_or(update != nullptr); }))
       value.on_device = std::make_unique<lost_copy>(detail::loss_of(m_, variable, update));
   }
-  /// The parts of a value on the devices, copied there if they are not there yet.
+  /// The parts of a value on the devices. They are copied there if they are not there yet.
   std::vector<tensor> const& kept(std::size_t argument, stored& value) {
     if (auto* const there = dynamic_cast<copy_on_devices<tensor>*>(value.on_device.get())) return there->parts;
     auto made = std::make_unique<copy_on_devices<tensor>>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the collectives of one processor's engine on its transport: each by itself, or small ones joined in a bucket.
+// Runs the collectives of one rank's engine on its transport, each by itself or small ones joined in a bucket.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 
 namespace meshtensor {
 
-/// The one collective that carries all that are joined to `last`: their blocks are concatenated.
+/// The collective that carries all collectives that are joined to `last`. It concatenates their blocks.
 planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, node_id last);
 
 class by_transport final : public exchanges {
  public:
-  /// Registers all collectives with the transport. All processors do this in the same order.
+  /// Registers all collectives with the transport. All ranks must do this in the same order.
   by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
       : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
     prepare(m, p, mine);
@@ -29,7 +29,7 @@ class by_transport final : public exchanges {
 
   by_transport(by_transport const&) = delete;
   by_transport& operator=(by_transport const&) = delete;
-  /// After a failed step collectives may still be pending, and their memory is freed now.
+  /// Abandons collectives that are still pending after a failed step, because their memory is freed now.
   ~by_transport() override {
     if (is_under_way()) {
       t_.abandon();
@@ -74,7 +74,7 @@ class by_transport final : public exchanges {
   struct part {
     std::int64_t first, bytes;
     std::byte const* in = nullptr;
-    std::byte *out = nullptr, *next = nullptr;  // where the pending result goes, and the next one
+    std::byte *out = nullptr, *next = nullptr;  // destination of the pending result, and of the next one
   };
   struct bucket {
     planned_collective with;
@@ -84,9 +84,9 @@ class by_transport final : public exchanges {
     bool under_way = false;
   };
   struct way {
-    bucket* in = nullptr;  // null: not joined
+    bucket* in = nullptr;  // null if it is not joined
     std::size_t place = 0;
-    int number = -1;  // of the collective, in the transport; -1: it is in a bucket, or none
+    int number = -1;  // of the collective, in the transport, or -1 if it is in a bucket or is no collective
     bool under_way = false, only_mpi_touches = false;
   };
 
@@ -110,7 +110,7 @@ class by_transport final : public exchanges {
 
   transport& t_;
   dynamic_array<way> ways_;       // by node
-  dynamic_array<node_id> alone_;  // those that are not joined
+  dynamic_array<node_id> alone_;  // collectives that are not joined
   std::int64_t workspace_bytes_ = 0;
   dynamic_array<std::unique_ptr<bucket>> buckets_;
 };

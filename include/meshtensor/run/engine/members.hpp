@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the members of engine.
-// why: members that are defined in a class are compiled with every program, linked or not.
+// why: members that are defined in a class are compiled with every program, even if a library has them.
 #pragma once
 
 #include "meshtensor/run/engine.hpp"
@@ -104,7 +104,7 @@ std::size_t engine<Device>::run_loop(std::size_t at) {
   instruction const& i = list_[at];
   std::size_t end = at;
   each_iteration(processors_, i.trips, i.reversed, i.from, [&] { end = run_body(at + 1); });
-  return end == at ? behind(list_, at) : end + 1;  // without any iteration
+  return end == at ? behind(list_, at) : end + 1;  // `behind` if there was no iteration
 }
 
 template <class Device>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes single instructions of a step for one rank: one function for each kind, called by the engine, which reads a
-// list, and by steps in which the compiler has put the instructions one after the other.
+// Executes single instructions of a step for one rank, with one function for each kind. Two callers share these
+// functions: the engine that reads a list, and steps for which the compiler generates code.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@
 
 namespace meshtensor {
 
-/// The addresses of one processor's buffers outside its arena during a step.
+/// The addresses of one rank's buffers outside its arena during a step.
 struct external_buffers {
   dynamic_array<std::byte*> variables;  // by variable id
   dynamic_array<std::byte*> fed;        // by node id of the input
   dynamic_array<std::byte*> given;      // by node id of the output: the destination of its copy, if that is dense
-  dynamic_array<view const*> strided;   // likewise, if it is not
+  dynamic_array<view const*> strided;   // likewise, if it is not dense
   unchanged_blocks unchanged;           // variables that the program reads and never writes
 };
 
-/// An instruction of a list that is read in each step. An instruction that the compiler knows, `known_instruction`, has
+/// An instruction of a list that is read in each step. `known_instruction`, an instruction that the compiler knows, has
 /// the same members.
 struct read_instruction {
   instruction const& i;
@@ -45,15 +45,15 @@ struct read_instruction {
 
 namespace detail {
 
-/// A slice may lie where it is to go: in a stack that a loop reads and gives. Large copies are the device's, if it has
-/// several threads.
+/// Copies bytes, unless source and destination are the same. For example, a slice in a stack that a loop both reads and
+/// writes is already in place. If the device has several threads, it makes large copies.
 template <class Device>
 void copy_by([[maybe_unused]] Device& device, std::byte* to, std::byte const* from, std::int64_t bytes) {
   if (to == from) return;
   if constexpr (requires { device.copy_bytes(to, from, bytes); }) device.copy_bytes(to, from, bytes);
   else copy_bytes(to, from, bytes);
 }
-/// Null: another processor holds the slice of the iteration.
+/// The address of the iteration's slice, or null if another rank holds it.
 inline std::byte* slice_of(rank_context const& p, view const& stack, std::byte* first, std::int64_t bytes) {
   std::int64_t const index = p.context.index - stack.origin[0];
   return index < 0 || index >= stack.extent[0] ? nullptr : first + index * bytes;
@@ -64,7 +64,7 @@ inline std::byte* window_of(module const& m, node const& n, rank_context const& 
   std::int64_t const first = start_of_window({m, n, &x, &y, p.context});
   return x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type));
 }
-/// The offset in `x` of a processor's part `y`, in elements.
+/// The offset in `x` of a rank's part `y`, in elements.
 inline std::int64_t begin_of_part(node const& n, view const& x, view const& y) {
   int const along = x.find(collective_attributes::of(n).split);
   return (y.origin[along] - x.origin[along]) * x.stride[along];
@@ -122,8 +122,8 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   }
 }
 
-/// Calls `body` for each iteration of a loop whose index is less than `known()`, which is asked before each one; in a
-/// reversed loop once, before the first one.
+/// Calls `body` for each iteration of a loop whose index is less than `known()`. A loop asks `known()` before each
+/// iteration, but a reversed loop asks only once, before its first iteration.
 template <class Known, class Body>
 void each_known_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, Known known,
                           Body body) {
@@ -139,7 +139,7 @@ void each_known_iteration(std::span<rank_context> processors, std::int64_t trips
   }
   for (rank_context& p : processors) p.context.iteration = before.iteration, p.context.index = before.index;
 }
-/// Calls `body` for each iteration of a loop: up to the number that `runs` is, if there is such a value. All processors
+/// Calls `body` for each iteration of a loop. If the value `runs` exists, it limits the number of iterations. All ranks
 /// have the same number.
 template <class Body>
 void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, id runs, Body body) {
@@ -149,7 +149,7 @@ void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool
   each_known_iteration(processors, trips, reversed, known, body);
 }
 
-/// Calls `body` for an iteration to come, if there is one: the first of a loop, or the next.
+/// Calls `body` for a coming iteration if there is one: the first iteration of a loop, or the next one.
 template <class Body>
 void one_ahead(std::span<rank_context> processors, bool first, std::int64_t trips, bool reversed, Body body) {
   std::int64_t const before = processors[0].context.index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the time of each node of a step, and calls whoever observes nodes, for the engines.
+// Records the time of each node of a step, and calls the observers of nodes, for the engines.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class step_recorder {
   void record(bool on, int nodes, int warm_up) { record_ = on ? std::make_unique<timeline>(nodes, warm_up) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
   void observe(observer seen, observer before) { observer_ = std::move(seen), before_ = std::move(before); }
-  /// Whether somebody asked for single nodes.
+  /// Whether a tool requested single nodes.
   bool is_on() const { return record_ || observer_ || before_; }
 
   void begin_step(std::int64_t ahead) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of a guest as C sees them: a table of addresses. It includes nothing of programs.
+// The functions of a guest as C sees them: a table of addresses. This header includes no header of programs.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@ namespace meshtensor {
 
 extern "C" {
 
-/// What the header and the module of a guest call. Each function that returns an int returns a status: 0; 1, the call
-/// was refused and may be made again; 2, a rank failed and the job is over. None throws. The generated files declare
-/// the same struct.
+/// The functions that the header and the module of a guest call. Each function that returns an int returns a status. 0
+/// means success. 1 means that the call was refused and may be repeated. 2 means that a rank failed and the job is
+/// over. No function throws. The generated files declare the same struct.
 struct guest_functions {
-  /// Makes a guest, whose number is not 0. `extents`: of the open dims, then of the open axes. `checksum`: that of the
-  /// interface for which the caller was written.
+  /// Makes a guest, whose number is not 0. `extents` lists the extents of the open dims, then the sizes of the open
+  /// axes. `checksum` is that of the interface for which the caller was written.
   int (*create)(std::int64_t* guest, int communicator, std::int64_t const* extents, std::int32_t checksum);
   int (*destroy)(std::int64_t* guest);
-  /// Names the memory that an input is read from in each step, until another one is named. An input without dims is
-  /// read at once.
+  /// Names the memory from which each step reads an input, until other memory is named. An input without dims is read
+  /// at once.
   int (*feed)(std::int64_t guest, int program, int input, void const* from, std::int64_t const* extents,
               std::int64_t const* strides);
   /// Names the memory into which the next step writes an output.
@@ -32,7 +32,8 @@ struct guest_functions {
   int (*step)(std::int64_t guest, int program);
   /// A sentence about this thread's last failure.
   char const* (*error)(void);
-  /// Writes the C header and the Fortran module of the guest, whose functions begin with `name`. A null path: none.
+  /// Writes the C header and the Fortran module of the guest. The names of their functions begin with `name`. A file
+  /// whose path is null is not written.
   int (*write)(char const* name, char const* header, char const* module);
 };
 }

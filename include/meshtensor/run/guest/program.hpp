@@ -15,11 +15,11 @@
 
 namespace meshtensor::detail {
 
-/// What C names: an address with extents and strides.
+/// An array of a C caller: an address with extents and strides.
 struct guest_memory {
   void* data;
   std::int64_t const* extents;
-  std::int64_t const* strides;  // null: dense
+  std::int64_t const* strides;  // null if it is dense
 };
 
 class guest_steps {

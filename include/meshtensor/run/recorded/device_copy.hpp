@@ -14,12 +14,12 @@ namespace meshtensor {
 class device_copy {
  public:
   virtual ~device_copy() = default;
-  /// Copies the value into the blocks of the processors that this process holds.
+  /// Copies the value into the blocks of the ranks that this process holds.
   virtual void copy_to(std::span<arena> home) const = 0;
   virtual bool is_lost() const { return false; }
 };
 
-/// Stands for the only copy of a value after a step that failed has taken it: who asks for the value is told so.
+/// Stands for the only copy of a value after a failed step has taken it. A read of the value then throws an error.
 class lost_copy final : public device_copy {
  public:
   explicit lost_copy(std::string sentence) : sentence_(std::move(sentence)) {}

@@ -19,7 +19,7 @@ class host_twins {
     for (rank_context const& r : ranks) twins_.emplace_back(m, p, r.mesh(), r.rank());
   }
 
-  /// A block of the device's memory that may hold values.
+  /// Adds a block of the device's memory that may hold values.
   void add(std::byte const* at, std::size_t bytes) {
     for (block const& b : blocks_)
       if (b.at.begin == at && b.at.end >= at + bytes) return;
@@ -27,7 +27,7 @@ class host_twins {
     std::erase_if(blocks_, [&](block const& b) { return b.at.meets(here); });
     blocks_.push_back({here, std::vector<double>((bytes + 7) / 8)});
   }
-  /// The processors with operands and results of a node as they are now.
+  /// The ranks with the current operands and results of a node, in memory of the host.
   std::span<rank_context const> of(node const& n, std::span<rank_context const> ranks) {
     for (std::size_t k = 0; k < ranks.size(); ++k) {
       twins_[k].context = ranks[k].context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the recordings of a loop that may end early, one for each iteration, made when the iteration first runs, and
-// reads on the host how many iterations are known to run.
+// Keeps the recordings of a loop that may end early, one for each iteration. An iteration is recorded when it first
+// runs. The host reads how many iterations are known to run.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// One such loop at one place of a step: what the recordings of its iterations begin with, and those that were made.
+/// A loop that may end early, at one position of a step: the state in which its iterations start, and their recordings.
 template <recording_device Device>
 struct recorded_loop {
   std::size_t at;                 // its `begin_loop` in the list
@@ -24,8 +24,8 @@ struct recorded_loop {
   std::map<std::int64_t, recorded_tasks<Device>> iterations;  // by index
 };
 
-/// Brings to the host how many iterations of a loop are known to run. One place is enough for all loops: the host waits
-/// for the number and uses it at once.
+/// Copies to the host how many iterations of a loop are known to run. One number is enough for all loops, because the
+/// host waits for it and uses it at once.
 template <recording_device Device>
 class known_iterations {
   using host_block = typename Device::recorded_program::host_block;
@@ -43,7 +43,7 @@ class known_iterations {
     Device::machine().download(number_.at(), from, bytes);
     Device::machine().wait();
   }
-  /// What was copied last, when the machine has done it.
+  /// The number that was copied last. The machine must have completed the copy.
   std::int64_t number() const {
     std::int64_t known = 0;
     std::memcpy(&known, number_.at(), sizeof known);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns an instruction into tasks for a device's machine: launches, copies and exchanges of all processors, which have
-// an arena each in the device's memory.
+// Turns an instruction into tasks for a device's machine: launches, copies and collectives of all ranks. Each rank has
+// an arena in the device's memory.
 #pragma once
 
 #include "meshtensor/run/recorded/prepared_nodes.hpp"
@@ -19,7 +19,7 @@ class recorded_orders {
   using ports_of_step = staged_ports<Device>;
 
  public:
-  /// Prepares all nodes, then takes the memory. `remote`: the collectives, if other processes take part in them.
+  /// Prepares all nodes, then allocates the memory. `remote` runs the collectives if other processes take part in them.
   recorded_orders(module const& m, plan const& p, std::span<instruction const> instructions,
                   std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
                   staged_exchanges<Device>* remote)
@@ -37,7 +37,7 @@ class recorded_orders {
   }
 
   std::vector<rank_context>& ranks() { return ranks_; }  // with addresses of the device
-  /// The addresses that instructions have bound until now; and binds them again.
+  /// The addresses that instructions have bound so far. `bind` binds them again.
   std::vector<std::byte*> bound() const {
     std::vector<std::byte*> all;
     for (rank_context const& r : ranks_)
@@ -50,7 +50,7 @@ class recorded_orders {
       for (std::size_t root : bound_) r.set_base(root, *next++);
   }
   ports_of_step& ports() { return ports_; }
-  /// Calls `show(address, bytes)` for each block of the device's memory, those of values left out.
+  /// Calls `show(address, bytes)` for each block of the device's memory, except those of values.
   template <class Show>
   void show_blocks(Show const& show) const {
     show(arena_.at(), arena_.bytes());
@@ -60,7 +60,7 @@ class recorded_orders {
   void record(recorded_tasks<Device>& tasks, instruction const& i) {
     if (remote_ != nullptr && is_of_collective(i)) return exchange_remotely(tasks, i);
     if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange) return exchange(tasks, i);
-    if (i.kind == instruction_kind::wait) return;  // tasks wait for what they depend on
+    if (i.kind == instruction_kind::wait) return;  // tasks wait for their dependencies
     for (std::size_t k = 0; k < ranks_.size(); ++k) move(tasks, i, k);
   }
 
@@ -91,7 +91,8 @@ class recorded_orders {
     if (i.kind != instruction_kind::start)
       remote_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
   }
-  /// Among the devices of several processes, as a task like any other; false: the device does not take it.
+  /// Records a collective among the devices of several processes as a task. Returns false if the device does not
+  /// support it.
   bool exchange_on_devices(recorded_tasks<Device>& tasks, instruction const& i) {
     planned_collective const& c = ranks_[0].exchange(i.node);
     if (!prepared_nodes<Device>::takes_remote_collective(program_, c)) return false;
@@ -145,7 +146,7 @@ class recorded_orders {
     for (int i = 0; i < n.operands.count; ++i) t.reads.push_back(bytes_of_view(v.operands[i]));
     for (int i = 0; i < n.results.count; ++i) t.writes.push_back(bytes_of_view(v.results[i]));
     if (program_.workspace() != nullptr) t.writes.push_back(bytes_at(program_.workspace(), program_.workspace_bytes()));
-    if (n.effect) t.writes.push_back(bytes_at(&effects_, 1));  // effects stay in their order
+    if (n.effect) t.writes.push_back(bytes_at(&effects_, 1));  // keeps effects in order
     return t;
   }
 
@@ -189,7 +190,7 @@ class recorded_orders {
       default: return;
     }
   }
-  /// Null: another processor holds the slice.
+  /// The address of the iteration's slice, or null if another rank holds it.
   static std::byte* address_of_slice(rank_context const& r, value_id stack, value_id of_iteration) {
     return detail::slice_of(r, r.windows()[stack], r.pointer(stack), r.bytes(of_iteration));
   }

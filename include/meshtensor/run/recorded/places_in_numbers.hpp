@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the numbers that are positions in tensors: a recorded step is valid as long as they keep their values.
+// Finds the numbers that are positions in tensors, because a recorded step is valid only as long as they keep their
+// values.
 #pragma once
 
 #include <span>
@@ -22,7 +23,7 @@ class places_in_numbers {
     }
   }
 
-  /// Whether one has another value than in the last call.
+  /// Whether any of them differs from its value in the last call.
   bool have_changed(number_value const* numbers) {
     bool other = false;
     known_.resize(rows_.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepares the nodes of a program for a device with memory of its own: work for each launch of each processor, and what
-// exchanges need.
+// Prepares the nodes of a program for a device with memory of its own: the work of each launch of each rank, and the
+// kernels of collectives.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class prepared_nodes {
   using program = typename Device::recorded_program;
 
  public:
-  /// `remote`: collectives go to other processes, and need nothing here.
+  /// `remote` says that collectives go to other processes, so that they need no kernels here.
   prepared_nodes(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks,
                  program& kernels, bool remote)
       : m_(m) {
@@ -42,7 +42,7 @@ class prepared_nodes {
     if (remote) join(instructions, ranks[0], kernels);
   }
 
-  /// Whether the device itself exchanges it with those of other processes.
+  /// Whether the device itself runs this collective together with the devices of other processes.
   static bool takes_remote_collective([[maybe_unused]] program const& kernels,
                                       [[maybe_unused]] planned_collective const& c) {
     if constexpr (requires { kernels.takes_remote_collective(c.call, 1); })
@@ -55,7 +55,7 @@ class prepared_nodes {
   }
   typename program::exchange& exchange(node_id node) { return exchanges_.at(node); }
 
-  /// A node's operands and results, as a processor has them now; they hold until the next call.
+  /// The current operands and results of a node on a rank. They are valid until the next call.
   node_views views(rank_context const& r, node const& n) {
     operands_.resize(std::max<std::size_t>(operands_.size(), n.operands.count));
     results_.resize(std::max<std::size_t>(results_.size(), n.results.count));
@@ -77,7 +77,7 @@ class prepared_nodes {
   }
 
   meshtensor::module const& m_;
-  std::vector<typename program::work> launches_;  // by processor, then as they are launched
+  std::vector<typename program::work> launches_;  // by rank, then in the order of launches
   std::size_t per_rank_ = 0;
   std::map<node_id, typename program::exchange> exchanges_;
   std::vector<view> operands_, results_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges rows among processors that share a machine: between two parts of a step the host reads how many rows go
-// where, and gives the machine the copies.
+// Exchanges rows among ranks that share a machine. Between two parts of a step the host reads how many rows go to which
+// rank, and requests the copies from the machine.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class recorded_rows {
   using host_block = typename Device::recorded_program::host_block;
 
  public:
-  /// Records the exchange of all groups. `ranks`, with addresses of the device, are those of later steps, too.
+  /// Records the exchange of all groups. `ranks` have addresses of the device, and later steps use the same objects.
   void record(recorded_tasks<Device>& tasks, node_id which, value_id from, value_id to, std::span<rank_context> ranks) {
     std::vector<of_group> all;
     for (rank_context& first : ranks) {
@@ -72,7 +72,7 @@ class recorded_rows {
     }
   }
 
-  std::map<std::pair<node_id, std::int64_t>, host_block> counts_;  // by the first rank of a group
+  std::map<std::pair<node_id, std::int64_t>, host_block> counts_;  // by node and the first rank of a group
 };
 
 }  // namespace meshtensor

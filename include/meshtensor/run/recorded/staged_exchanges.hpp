@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the collectives of several processes for devices with memory of their own: they cut a step into parts, between
-// which the host exchanges what the device has copied to it.
+// Runs the collectives of several processes for devices with memory of their own. They cut a step into parts, between
+// which the host communicates the data that the device has copied to it.
 #pragma once
 
 #include <map>
@@ -13,27 +13,28 @@
 
 namespace meshtensor {
 
-/// While a step is recorded, `start` and `wait` put copies and turns of the host where the list has a collective; the
-/// transport is that of a device of the host. Between the two the machine goes on. Operands and results lie in blocks
-/// of the host that collectives take in turn; or where they are, if the device hands its memory to MPI and nothing else
-/// touches them.
+/// While a step is recorded, `start` and `wait` cut the recording at each collective. They add copies between device
+/// and host, and a function that the host calls between two parts. This function runs the collective on the same
+/// transport as an engine of the host would. Between start and wait the machine continues to compute. Operands and
+/// results are in blocks of the host, which the collectives reuse. However, they stay in the device's memory if the
+/// device passes its memory to MPI and no other code touches it.
 template <recording_device Device>
 class staged_exchanges {
   using program = typename Device::recorded_program;
   using tasks = recorded_tasks<Device>;
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct under_way {
-    std::byte* to = nullptr;                           // on the device; null: another processor holds the result
+    std::byte* to = nullptr;                           // on the device; null if another rank holds the result
     std::int64_t bytes = 0;                            // to copy there
     std::size_t in = none, out = none, counts = none;  // blocks
   };
 
  public:
-  /// `mine`: this process's one processor; what its collectives read and write gets addresses of the host.
+  /// `mine` is this process's only rank. The operands and results of its collectives get addresses of the host.
   staged_exchanges(std::unique_ptr<exchanges> among, std::span<rank_context> mine)
       : mine_(mine), among_(std::move(among)) {}
 
-  /// Collectives that have started and were not waited for yet, at a place of a step that is recorded.
+  /// Collectives in flight at a position of a recorded step: they were started, but not waited for.
   class in_flight {
     friend staged_exchanges;
     std::map<node_id, under_way> all;
@@ -43,16 +44,16 @@ class staged_exchanges {
     now.all = pending_;
     return now;
   }
-  /// Begins at a place where these are in flight.
+  /// Begins at a position where these collectives are in flight.
   void begin_recording(in_flight const& before = {}) {
     pending_ = before.all;
     for (block& b : blocks_) b.is_free = true;
     for (auto const& [node, p] : pending_) set_free(p, false);
   }
-  /// Before a step is given to the machine.
+  /// Sets the context of a step, before the machine gets the step.
   void begin_step(run_context const& c) { mine_[0].context = c; }
 
-  /// `here`: this processor, with addresses of the device.
+  /// `here` is this rank, with addresses of the device.
   void start(tasks& to_do, instruction const& i, rank_context& here) {
     wait(to_do, i.node);
     planned_collective const& c = here.exchange_before_counts(i.node);
@@ -69,7 +70,7 @@ class staged_exchanges {
       bool const gives = c.call.kind != collective::broadcast || c.with.index == c.call.root;
       if (in != nullptr && gives) to_do.download(in, from, bytes_of(c.call));
     }
-    std::byte* counts = nullptr;  // of rows: how many go where
+    std::byte* counts = nullptr;  // for rows: how many go to which rank
     if (c.counts != no_id) {
       p.counts = take(here.bytes(c.counts)), counts = at(p.counts);
       to_do.download(counts, here.pointer(c.counts), here.bytes(c.counts));
@@ -96,7 +97,7 @@ class staged_exchanges {
   }
 
   bool is_under_way() const { return among_->is_under_way(); }
-  /// Between parts: progresses what is pending.
+  /// Progresses pending collectives, between parts.
   void progress() { among_->progress(); }
   std::int64_t workspace_bytes() const {
     std::int64_t all = among_->workspace_bytes();
@@ -121,7 +122,8 @@ class staged_exchanges {
       if (used != none) blocks_[used].is_free = is_free;
   }
   std::byte* at(std::size_t which) const { return which == none ? nullptr : blocks_[which].memory.at(); }
-  /// The smallest free block that is large enough, or a new one. A step that is recorded again takes the same ones.
+  /// Takes the smallest free block that is large enough, or a new one. If a step is recorded again, it takes the same
+  /// blocks.
   std::size_t take(std::int64_t bytes) {
     std::size_t best = none;
     for (std::size_t i = 0; i < blocks_.size(); ++i)
@@ -138,7 +140,7 @@ class staged_exchanges {
   std::span<rank_context> mine_;
   std::vector<block> blocks_;
   std::map<node_id, under_way> pending_;  // while a step is recorded
-  std::unique_ptr<exchanges> among_;      // ends before its memory does
+  std::unique_ptr<exchanges> among_;      // destroyed before its memory
 };
 
 }  // namespace meshtensor

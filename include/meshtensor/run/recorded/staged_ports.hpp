@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages what a step takes from the host and gives back: for each direction a block in the device's memory and one in
-// the host's, so that each is one copy.
+// Stages the inputs and outputs of a step. Each direction has one block in the device's memory and one in the host's
+// memory, so that it takes one copy.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace meshtensor {
 
-/// The block of inputs begins with seed, step and the module's numbers; then come the inputs of each processor.
+/// The block of inputs begins with seed, step and the module's numbers. The inputs of each rank follow.
 template <recording_device Device>
 class staged_ports {
   using program = typename Device::recorded_program;
@@ -40,14 +40,14 @@ class staged_ports {
     auto& gpu = Device::machine();
     in_bytes_ = in, out_bytes_ = out;
     in_ = memory(gpu, static_cast<std::size_t>(in)), out_ = memory(gpu, static_cast<std::size_t>(out));
-    gpu.clear(out_.at(), static_cast<std::size_t>(out));  // what lies between outputs is copied, too
+    gpu.clear(out_.at(), static_cast<std::size_t>(out));  // because gaps between outputs are copied, too
     gpu.wait();
     staged_in_ = host_block(gpu, static_cast<std::size_t>(in)),
     staged_out_ = host_block(gpu, static_cast<std::size_t>(out));
   }
   static std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-  /// On the host, before a step and after it.
+  /// Run on the host: `fill` before a step, and `give` after it.
   void fill(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     std::byte* const to = staged_in_.at();
     std::memcpy(to, &seed, 8), std::memcpy(to + 8, &step, 8);
@@ -88,7 +88,7 @@ class staged_ports {
   }
 
  private:
-  /// The part of a block that belongs to an input or output of a processor.
+  /// The part of a block that belongs to an input or output of a rank.
   struct port_block {
     node_id node;
     std::size_t rank;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the steps of a device with memory and a queue of its own: the instructions are walked once, into a recording
-// that is replayed in each step; in parts, where collectives leave the process, rows are exchanged or a loop may end
-// early.
+// Runs the steps of a device with memory and a queue of its own. It walks the instructions once, into a recording that
+// is replayed in each step. The recording has several parts if collectives leave the process, rows are exchanged, or a
+// loop may end early.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,16 @@
 
 namespace meshtensor {
 
-/// A device that runs all processors and keeps values of the store from step to step.
+/// A device that runs all ranks and keeps values of the store from step to step.
 template <class Device>
 concept keeps_values = whole_program_device<Device> || recording_device<Device>;
 
-/// One engine has the processors that this process holds, all of the mesh or one, each with an arena of its own in the
-/// device's memory. Values of the store stay there from step to step, until something else asks for them. What is
-/// recorded are addresses and kernels; seed, step and numbers are memory that is written before each step. It is
-/// recorded anew when a value has moved or a number changes that is a place in a tensor; what has run once is captured
-/// by the device, part by part, if it can be. Iterations of loops that may end early are recorded when they first run.
+/// One engine has the ranks that this process holds, which are all of the mesh or only one. Each has an arena of its
+/// own in the device's memory. Values of the store stay there from step to step, until other code requests them. A
+/// recording contains addresses and kernels, whereas seed, step and numbers are memory that is written before each
+/// step. A step is therefore recorded again when a value has moved, or when a number that is a position in a tensor
+/// changes. If the device can capture, it captures each part after the part has run once. Iterations of loops that may
+/// end early are recorded when they first run.
 template <recording_device Device>
 class engine<Device> {
   using program = typename Device::recorded_program;
@@ -50,7 +51,7 @@ class engine<Device> {
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
 
-  /// Names the value of a variable; it must outlive the engine.
+  /// Names the value of a variable. The value must outlive the engine.
   void use(id variable, stored& value) { values_.use(variable, value); }
 
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
@@ -72,8 +73,8 @@ class engine<Device> {
       }
     } catch (...) {
       try {
-        Device::machine().wait();  // nothing may be under way when memory is given back
-      } catch (...) {}             // the first failure is the one to tell
+        Device::machine().wait();  // no work may be in flight when memory is freed
+      } catch (...) {}             // the first failure is reported
       is_recorded_ = false;
       values_.forget_copies();
       throw;
@@ -83,11 +84,12 @@ class engine<Device> {
   }
 
   bool is_under_way() const { return remote_ && remote_->is_under_way(); }
-  /// Starts to record the time of each node, or stops: then each is waited for, and nothing is replayed.
+  /// Starts or stops recording the time of each node. Meanwhile the host waits for each node, and nothing is replayed.
   void record(bool on, int warm_up = 0) { watched_.take_times(on, warm_up); }
   timeline const* recorded() const { return watched_.times(); }
   using observer = typename watched_nodes<machine>::observer;
-  /// As `engine`: then nodes run one by one, and what they read and give is copied to the host for those who look.
+  /// Like `observe` of the general engine. Nodes then run one by one, and the engine copies their operands and results
+  /// to the host for the observer.
   void observe(observer seen, observer before = {}) {
     watched_.observe(std::move(seen), std::move(before), Device::machine(), orders_->ranks());
   }
@@ -95,12 +97,12 @@ class engine<Device> {
   std::int64_t workspace_bytes() const {
     return program_.workspace_bytes() + (remote_ ? remote_->workspace_bytes() : 0);
   }
-  /// What its steps run on, for tests.
+  /// The device's program, for tests.
   program const& kernels() const { return program_; }
 
  private:
-  static constexpr std::size_t most_captured = 50'000;  // orders, of a part
-  static constexpr std::size_t most_kept = 100'000;     // of iterations of loops that may end early
+  static constexpr std::size_t most_captured = 50'000;  // commands of a part
+  static constexpr std::size_t most_kept = 100'000;     // commands of iterations of loops that may end early
 
   static std::vector<instruction> listed(module const& m, plan const& p, int entry) {
     std::vector<instruction> instructions;
@@ -152,10 +154,10 @@ class engine<Device> {
 
   // ---- loops that may end early ----
 
-  /// Where the device has the number of iterations that are known to run.
+  /// The address on the device of the number of iterations that are known to run.
   std::byte* known_on_device(instruction const& loop) { return orders_->ranks()[0].pointer(loop.from_value()); }
-  /// Calls `body` for the iterations that run. The host has the number before each one, of a reversed loop before the
-  /// first.
+  /// Calls `body` for each iteration that runs. The host gets the number before each iteration, or in a reversed loop
+  /// before the first one.
   template <class Body>
   void each_that_runs(instruction const& i, Body const& body) {
     each_known_iteration(orders_->ranks(), i.trips, i.reversed, [&] { return known_->number(); }, body);
@@ -168,7 +170,7 @@ class engine<Device> {
     known_->record(tasks, known_on_device(list_[at]));
     tasks.cut(true, [this, loop] { play_loop(*loop); });
   }
-  /// The machine has done what comes before the loop, and afterwards the loop.
+  /// Runs the loop. The machine has completed the work before the loop, and on return also the loop.
   void play_loop(recorded_loop<Device>& loop) {
     instruction const& i = list_[loop.at];
     for (rank_context& r : orders_->ranks())
@@ -187,7 +189,7 @@ class engine<Device> {
     if (kept_ += tasks.orders(); kept_ <= most_kept)
       return play(loop.iterations.emplace(index, std::move(tasks)).first->second);
     play(tasks);
-    Device::machine().wait();  // nothing may be under way when a recording ends
+    Device::machine().wait();  // no work may be in flight when a recording is destroyed
     kept_ = kept_before;
   }
   void record_iteration(recorded_tasks<Device>& tasks, recorded_loop<Device> const& loop) {
@@ -200,14 +202,15 @@ class engine<Device> {
     finish(tasks);
   }
 
-  /// Whether the machine has freed what it had captured.
+  /// Whether the machine has freed its capture.
   static bool is_freed(auto const& captured) {
     if constexpr (requires { captured.is_freed; }) return captured.is_freed;
     else return false;
   }
-  /// Whether what has run in this step before is captured, or replayed. Where the device exchanges with others, all
-  /// ranks capture in the same step, and replay what they captured then: NCCL asks for that; of a loop that may end
-  /// early they would capture each iteration in a step of its own, so nothing is. `stays`: what is recorded holds.
+  /// Whether parts that have run before may be captured or replayed in this step. If the device communicates with other
+  /// devices, all ranks must capture in the same step and later replay these captures, because NCCL requires that. They
+  /// would capture each iteration of a loop that may end early in a different step, so with such a loop they capture
+  /// nothing. `stays` says whether the recording is still valid.
   bool may_capture(bool stays) {
     if constexpr (requires { program_.has_remote_groups(); })
       if (program_.has_remote_groups()) {
@@ -224,7 +227,7 @@ class engine<Device> {
       }
     return true;
   }
-  /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
+  /// Whether a part can be captured by itself. It cannot if its tasks wait for tasks of an earlier part.
   bool can_capture(recorded_part<Device> const& part) {
     return part.to_do.size() <= most_captured && (!queueing_machine<machine> || tasks_.parts().size() == 1);
   }
@@ -238,8 +241,8 @@ class engine<Device> {
             program_.play(part.to_do);
           } catch (...) {
             try {
-              gpu.end_recording();  // else the queue would take nothing more
-            } catch (...) {}        // the first failure is the one to tell
+              gpu.end_recording();  // otherwise the queue would accept no more work
+            } catch (...) {}        // the first failure is reported
             throw;
           }
           part.captured = gpu.end_recording();
@@ -250,7 +253,7 @@ class engine<Device> {
     program_.play(part.to_do);
   }
 
-  // ---- node by node, for those who look or take the time ----
+  // ---- node by node, to observe or time nodes ----
 
   void play_node_by_node() {
     forget();
@@ -265,7 +268,7 @@ class engine<Device> {
     orders_->ports().download_now();
     watched_.end_step();
   }
-  /// Does a node at once, if somebody watches.
+  /// Runs a node at once, if a tool observes or times nodes.
   template <class Work>
   void do_node(instruction const& i, Work const& work) {
     bool const is_of_loop = i.kind != instruction_kind::begin_loop && m_.nodes[i.node].kind == primitive::repeat;
@@ -298,12 +301,12 @@ class engine<Device> {
   places_in_numbers places_;
   values_on_device<Device> values_;
   std::vector<id> written_;                         // variables
-  std::optional<staged_exchanges<Device>> remote_;  // where other processes hold processors
-  std::optional<recorded_orders<Device>> orders_;   // made in the device's turn
+  std::optional<staged_exchanges<Device>> remote_;  // if other processes hold ranks
+  std::optional<recorded_orders<Device>> orders_;   // made while this engine holds the device's lock
   std::optional<known_iterations<Device>> known_;   // likewise
   recorded_tasks<Device> tasks_;
   bool is_recorded_ = false, captures_ = false;
-  std::size_t kept_ = 0;  // orders of iterations of loops that may end early
+  std::size_t kept_ = 0;  // commands of iterations of loops that may end early
   watched_nodes<machine> watched_;
 };
 

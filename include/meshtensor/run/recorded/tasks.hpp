@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records tasks for a device's machine: in the order in which they come, or spread over its queues, where each waits
-// for what it depends on; in parts, between which the host has its turn.
+// Records tasks for a device's machine, in order or spread over its queues. On several queues, each task waits for the
+// tasks on which it depends. A recording is cut into parts, so that the host can work between them.
 #pragma once
 
 #include <deque>
@@ -18,13 +18,13 @@ struct touched_bytes {
   std::vector<byte_range> reads, writes;
 };
 
-/// Tasks that are given to the machine at once, and what the host does then.
+/// Tasks that the machine gets at once, and the work of the host after them.
 template <recording_device Device>
 struct recorded_part {
   typename Device::recorded_program::recorder to_do;
-  std::function<void()> then;      // none: it is the last part
-  bool waits_for_machine = false;  // whether the machine has done all that it was given before the host has its turn
-  bool has_run = false;            // libraries prepare themselves the first time
+  std::function<void()> then;      // empty for the last part
+  bool waits_for_machine = false;  // whether the machine completes all its work before `then`
+  bool has_run = false;            // libraries initialise themselves in the first run
   std::unique_ptr<typename Device::recorded_program::captured> captured;
 };
 
@@ -35,7 +35,7 @@ class recorded_tasks {
 
  public:
   std::deque<recorded_part<Device>>& parts() { return parts_; }
-  /// What the machine is asked to do in all parts.
+  /// The number of commands for the machine in all parts.
   std::size_t orders() const {
     std::size_t all = 0;
     for (auto const& part : parts_) all += part.to_do.size();
@@ -49,19 +49,19 @@ class recorded_tasks {
     parts_[0].then = nullptr, parts_[0].has_run = false;
     queues_.reset();
   }
-  /// Forgets; tasks from now on are spread over the machine's queues, if it has several.
+  /// Forgets all tasks. Later tasks are spread over the machine's queues, if it has several.
   void begin_step() {
     forget();
     plan_queues();
   }
-  /// Ends a part, behind which the host calls `then`; with `waits_for_machine`, when the machine has done all.
+  /// Ends a part, after which the host calls `then`. With `waits_for_machine` the machine first completes all its work.
   void cut(bool waits_for_machine, std::function<void()> then) {
     parts_.back().waits_for_machine = waits_for_machine, parts_.back().then = std::move(then);
     parts_.emplace_back();
     if (waits_for_machine && queues_ != nullptr) plan_queues();
   }
 
-  /// `record(recorder)` is what belongs together; `touches()` gives the bytes that it touches.
+  /// Adds a task. `record(recorder)` records its commands, and `touches()` returns the bytes that it touches.
   template <class Touches, class Record>
   void add([[maybe_unused]] Touches const& touches, Record const& record) {
     recorder& to_do = parts_.back().to_do;
@@ -81,7 +81,7 @@ class recorded_tasks {
     add([&] { return touched_bytes{{bytes_at(from, bytes)}, {bytes_at(to, bytes)}}; },
         [&](recorder& r) { r.copy(to, from, bytes); });
   }
-  /// From memory of the host, and to it.
+  /// Copies from memory of the host, and to it.
   void upload(std::byte* to, std::byte const* from, std::int64_t bytes) {
     add([&] { return touched_bytes{{bytes_at(from, bytes)}, {bytes_at(to, bytes)}}; },
         [&](recorder& r) { r.upload(to, from, bytes); });

@@ -39,15 +39,15 @@ class values_on_device {
   values_on_device(int variables, std::size_t processors)
       : processors_(processors), values_(static_cast<std::size_t>(variables)), blocks_(values_.size()) {}
 
-  /// Names the value of a variable; it must outlive this.
+  /// Names the value of a variable. The value must outlive this object.
   void use(id variable, stored& value) { values_[variable] = &value; }
 
-  /// Brings home what another device has.
+  /// Copies values to the host that are newer on another device.
   void bring_home() {
     for (stored* s : values_)
       if (s != nullptr && s->is_stale && dynamic_cast<copies*>(s->on_device.get()) == nullptr) s->come_home();
   }
-  /// Brings values to the device that are not there; whether the address of any is another one than before.
+  /// Copies values to the device that are not there. Returns whether the address of any value has changed.
   bool find() {
     bool moved = false, uploaded = false;
     for (std::size_t v = 0; v < values_.size(); ++v) {
@@ -75,9 +75,9 @@ class values_on_device {
     if (uploaded) Device::machine().wait();
     return moved;
   }
-  /// After a step that wrote it: the host's copy is out of date.
+  /// Marks the host's copy of a value as out of date, after a step that wrote the value.
   void mark_written(id variable) { values_[variable]->is_stale = true; }
-  /// After a step that failed: values are what the host has.
+  /// Forgets copies on the device after a step that failed, if the host's copy is current.
   void forget_copies() {
     for (stored* s : values_)
       if (s != nullptr && !s->is_stale) s->on_device.reset();
@@ -94,7 +94,7 @@ class values_on_device {
  private:
   std::size_t processors_;
   std::vector<stored*> values_;                               // by variable
-  std::vector<std::vector<std::shared_ptr<memory>>> blocks_;  // likewise, and by processor
+  std::vector<std::vector<std::shared_ptr<memory>>> blocks_;  // by variable and rank
 };
 
 }  // namespace meshtensor

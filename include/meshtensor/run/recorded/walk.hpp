@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a program's instructions once for all processors, as `engine` does: loops are unrolled, with their indices in
-// the processors' contexts; those that may end early are left to the caller.
+// Walks a program's instructions once for all ranks, in the same order as `engine`. It unrolls loops, with their
+// indices in the ranks' contexts. However, it leaves loops that may end early to the caller.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace meshtensor {
 
-/// Calls `one(instruction)` for each that is no control; `around(instruction, work)` does one with all that is inside;
-/// `early(at)` does the loop that begins at a place of the list and may end early.
+/// Calls `one(instruction)` for each instruction that is no control flow. `around(instruction, work)` wraps an
+/// instruction with its body. `early(at)` handles the loop that begins at position `at` of the list and may end early.
 template <class One, class Around, class Early>
 class recorded_walk {
  public:
@@ -21,7 +21,7 @@ class recorded_walk {
   void whole() {
     for (std::size_t at = 0; at < list_.size();) at = record_at(at);
   }
-  /// The body that begins at a place of the list, once; gives the place of its end.
+  /// Walks once through the body that begins at a position of the list. Returns the position of its end.
   std::size_t body(std::size_t at) {
     while (list_[at].kind != instruction_kind::end) at = record_at(at);
     return at;

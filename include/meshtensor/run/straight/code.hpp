@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// States the instructions of a static program as constants of the compiler: kinds, order, addresses in the arena and
-// byte counts.
+// The instructions of a static program as constants of the compiler: kinds, order, addresses in the arena and byte
+// counts.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace meshtensor {
 namespace detail {
 
-/// A value that a kernel reads or gives, and that lies at another address in each step or iteration: its place among
-/// the kernel's views, and the value that has the address.
+/// An operand or result of a kernel whose address differs between steps or iterations. `place` is its index in the
+/// kernel's views, and `root` is the value that has the address.
 struct moving_view {
   int place;
   value_id root;
@@ -38,7 +38,7 @@ struct straight_code {
     return all;
   }();
 
-  /// The nodes that are launched, in order.
+  /// The launched nodes, in order.
   static constexpr auto launched = [] {
     constexpr auto launches = std::count_if(list.begin(), list.end(),
                                             [](instruction const& i) { return i.kind == instruction_kind::launch; });
@@ -47,7 +47,7 @@ struct straight_code {
       if (i.kind == instruction_kind::launch) all[i.to] = i.node;
     return all;
   }();
-  /// By launch: the number of operands and results of the launches before.
+  /// For each launch, the number of operands and results of the launches before it.
   static constexpr auto first_view = [] {
     std::array<int, launched.size() + 1> all{};
     for (std::size_t k = 0; k < launched.size(); ++k)
@@ -59,7 +59,7 @@ struct straight_code {
     return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange;
   });
 
-  /// Whether the instructions give a value its address while the step runs, by value.
+  /// For each value, whether the instructions set its address while the step runs.
   static constexpr auto bound = [] {
     std::array<bool, static_cast<std::size_t>(graph.value_count)> all{};
     for (instruction const& i : list)
@@ -71,7 +71,7 @@ struct straight_code {
     value_id const root = planned.root[v];
     return planned.where[root] == place::arena && !bound[root];
   }
-  /// Bytes of a value, if all ranks hold as many; else -1.
+  /// Bytes of a value if all ranks hold the same number, and otherwise -1.
   static constexpr std::int64_t bytes_of_all(value_id v) {
     value const& x = graph.values[v];
     for (int i = 0; i < x.dims.count; ++i)
@@ -103,7 +103,8 @@ struct straight_code {
   }
 
  public:
-  /// The instructions that an instruction's body consists of, without what is inside of those; `Begin` -1: the step's.
+  /// The instructions in the body of an instruction, without those in nested bodies. If `Begin` is -1, it is the body
+  /// of the step.
   template <int Begin>
   static constexpr auto body_of = [] {
     std::array<int, length_of([](auto add) { each_in_body(Begin, add); })> all{};
@@ -112,7 +113,7 @@ struct straight_code {
     return all;
   }();
 
-  /// Those views of a kernel, operands first, that move.
+  /// The views of a kernel that move, operands first.
   template <int At>
   static constexpr auto moving = [] {
     std::array<detail::moving_view, length_of([](auto add) { each_moving(At, add); })> all{};
@@ -122,7 +123,7 @@ struct straight_code {
   }();
 };
 
-/// An instruction that the compiler knows; see read_instruction.
+/// An instruction that the compiler knows. See read_instruction.
 template <class Code, int At>
 struct known_instruction {
   static constexpr instruction i = Code::list[At];

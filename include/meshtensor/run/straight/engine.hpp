@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the step of a static program: the compiler puts its instructions one after the other, each a function with its
-// constants inside, and loops are loops. The binary has no list, and no switch over kinds of instructions.
+// Runs the step of a static program. The compiler generates one function for each instruction, with its constants
+// inside, and calls them in order. Loops remain loops. Therefore the binary has no list, and no switch over kinds of
+// instructions.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,7 @@ struct device_of_code : Device {
 template <class Device>
 concept straight_device = requires { typename Device::code; };
 
-/// The results are those of the engine that reads a list, bit for bit.
+/// The results are bit for bit those of the engine that reads a list.
 template <straight_device Device>
 class engine<Device> {
   using code = typename Device::code;
@@ -72,10 +73,10 @@ class engine<Device> {
   }
 
  private:
-  /// What a rank's kernels are launched with: views of all operands and results, as they are launched.
+  /// The views and kernels of a rank, in the order of launches. The views are those of all operands and results.
   struct kernels_of_rank {
     std::vector<view> views;
-    std::vector<std::optional<typename Device::kernel>> kernels;  // none where all results are empty
+    std::vector<std::optional<typename Device::kernel>> kernels;  // empty if all results are empty
     std::byte* arena = nullptr;                                   // to which the views point
   };
 
@@ -101,10 +102,10 @@ class engine<Device> {
       if (offset_[i] != moves) r.views[i].data = r.arena + offset_[i];
   }
 
-  // `Seen`: whether nodes are recorded or observed.
+  // `Seen` says whether nodes are recorded or observed.
 
   void choose_step() { step_ = recorder_.is_on() ? &engine::run_body<-1, true> : &engine::run_body<-1, false>; }
-  /// Runs the body of an instruction; -1: the step.
+  /// Runs the body of an instruction, or the step if `Begin` is -1.
   template <int Begin, bool Seen>
   void run_body() {
     constexpr int length = static_cast<int>(code::template body_of<Begin>.size());
@@ -114,7 +115,7 @@ class engine<Device> {
        ...);
     }(std::make_integer_sequence<int, (length + part_length - 1) / part_length>());
   }
-  /// why: compilers limit the length of one expression, and take long for long functions
+  /// why: compilers limit the length of one expression, and are slow for long functions
   static constexpr int part_length = 48;
   template <int Begin, bool Seen, int First, int... K>
   void run_part(std::integer_sequence<int, K...>) {

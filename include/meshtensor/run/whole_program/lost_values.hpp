@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says that a step of a whole program has failed and taken the only copy of a value, with the line that updates it.
+// Reports that a failed step of a whole program has taken the only copy of a value, with the line that updates it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace meshtensor::detail {
 
-/// The node of an entry that writes a variable; null: there is none, and its memory is no result's.
+/// The node of an entry that writes a variable. It is null if there is none, and then no result takes the variable's
+/// memory.
 inline node const* update_of(module const& m, int entry, id variable) {
   for (int i = 0; i < m.node_count; ++i)
     if (node const& n = m.nodes[i]; n.kind == primitive::write && n.region == entry && variable_of(n) == variable)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks before a step that positions of slices, pads and puts that are numbers of the step are within their dims, for
-// devices whose programs do not check it.
+// Checks before a step that positions of slices, pads and puts are within their dims, if they are numbers of the step.
+// This is for devices whose programs do not check it.
 #pragma once
 
 #include <vector>
@@ -17,13 +17,13 @@ class places_in_dims {
       if (changes(m.nodes[i])) nodes_.push_back(i);
   }
 
-  /// errors  R10 a place of this step is beyond its dim, or a step is 0
+  /// errors  R10 a position of this step is beyond its dim, or a step is 0
   void require(number_value const* numbers) const {
     for (int const i : nodes_) require_places(m_, m_.nodes[i], numbers, numbers_.extent);
   }
 
  private:
-  /// Whether a place is a number of the step.
+  /// Whether any position is a number of the step.
   bool changes(node const& n) const {
     declaration const& d = declared(m_, n);
     for (int k = 0; k < max_attributes; ++k)
