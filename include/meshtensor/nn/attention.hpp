@@ -249,8 +249,8 @@ inline constexpr library_layer attention = detail::self_attention_body<false>{};
 /// Multi-head self-attention in which no position attends to later ones.
 inline constexpr library_layer causal_attention = detail::self_attention_body<true>{};
 
-/// Multi-head attention of `x` to another sequence `y`, which has `memory` where `x` has `length`: `cross_attention(s /
-/// "over", x, y, length, memory, d_model, heads, d_head)`. A mask may follow, as for `attention`.
+/// Multi-head attention of `x` to another sequence `y`, which has `memory` where `x` has `length`:
+/// `cross_attention(s / "over", x, y, length, memory, d_model, heads, d_head)`. A mask may follow, as for `attention`.
 inline constexpr library_layer cross_attention = detail::attention_body<false>{};
 
 }  // namespace meshtensor::nn

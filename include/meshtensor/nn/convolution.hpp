@@ -151,9 +151,9 @@ struct convolution_body {
 
 }  // namespace detail
 
-/// Moves a learned kernel over one to three windows of `x` and maps the channels `from` to `into`: `convolution(s /
-/// "first", x, c_in, c_out, window(rows, rows, k_rows, {.padding = same_padding}))`. An initializer of the kernel and
-/// `mt::nn::no_bias` may follow.
+/// Moves a learned kernel over one to three windows of `x` and maps the channels `from` to `into`:
+/// `convolution(s / "first", x, c_in, c_out, window(rows, rows, k_rows, {.padding = same_padding}))`. An initializer of
+/// the kernel and `mt::nn::no_bias` may follow.
 ///
 /// Channels are one dim or several. A dim that is in both lists is one of groups, so each of its indices has a kernel
 /// of its own: `convolution(s / "groups", x, to(group, c_in), to(group, c_out), …)`. For example, each channel is

@@ -86,11 +86,12 @@ struct route_body : layer_of_tokens<"T01 route: the operand lacks a dim", 4> {
 };
 }  // namespace detail
 
-/// Sends each token to the experts that a learned router prefers for it: `auto [token, weight, balance, dropped] =
-/// route(s / "router", x, length, d_model, experts, choices, slots)`. Each expert has a queue for each index of the
-/// other dims of `x`, for example of a batch. A queue begins with the tokens that prefer the expert most, in their
-/// order along `queue`. The tokens that prefer it second follow, and so on. The first tokens of a queue, as many as
-/// `slots` has, are served. The others are dropped, so the mesh does not change which tokens are dropped.
+/// Sends each token to the experts that a learned router prefers for it:
+/// `auto [token, weight, balance, dropped] = route(s / "router", x, length, d_model, experts, choices, slots)`. Each
+/// expert has a queue for each index of the other dims of `x`, for example of a batch. A queue begins with the tokens
+/// that prefer the expert most, in their order along `queue`. The tokens that prefer it second follow, and so on. The
+/// first tokens of a queue, as many as `slots` has, are served. The others are dropped, so the mesh does not change
+/// which tokens are dropped.
 ///
 ///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot, or -1 if the
 ///            slot is empty
@@ -180,9 +181,10 @@ struct choose_experts_body : layer_of_tokens<"T01 choose_experts: the operand la
 };
 }  // namespace detail
 
-/// The experts that a learned router prefers for each token, however many tokens prefer one expert: `auto [expert,
-/// weight, balance] = choose_experts(s / "router", x, length, d_model, experts, choices)`. It drops no token, unlike
-/// `route`. Its result says which experts a token has, and that of `route` says which tokens an expert has.
+/// The experts that a learned router prefers for each token, however many tokens prefer one expert:
+/// `auto [expert, weight, balance] = choose_experts(s / "router", x, length, d_model, experts, choices)`. It drops no
+/// token, unlike `route`. Its result says which experts a token has, and that of `route` says which tokens an expert
+/// has.
 ///
 ///   expert   the dims of `x` without `model`, then `choices`, i64: the best expert first
 ///   weight   as `expert`: the router's probability of that expert for that token, in the accumulator's type. With two
@@ -275,10 +277,10 @@ struct dropless_mixture_of_experts_body
 };
 }  // namespace detail
 
-/// A mixture_of_experts that drops no token, because an expert serves all tokens that choose it: `auto [y, balance] =
-/// dropless_mixture_of_experts(s / "experts", x, length, d_model, experts, choices, d_ff)`. The parameters of both
-/// layers have the same names, so one layer can replace the other. With `length` slots, both give the same results. The
-/// arithmetic is that of `choices` networks for each token, whatever the loads.
+/// A mixture_of_experts that drops no token, because an expert serves all tokens that choose it:
+/// `auto [y, balance] = dropless_mixture_of_experts(s / "experts", x, length, d_model, experts, choices, d_ff)`. The
+/// parameters of both layers have the same names, so one layer can replace the other. With `length` slots, both give
+/// the same results. The arithmetic is that of `choices` networks for each token, whatever the loads.
 ///
 /// A last argument, `at_most`, bounds the rows of an expert. The expert then serves its first rows, in the order of the
 /// dims of `x` and then of the choices, and the others give zeros. For networks of your own, use `choose_experts`,
