@@ -16,9 +16,9 @@
 
 namespace meshtensor::detail {
 
-/// The times of a chain follow from the given rates. An operation takes the time of its arithmetic or of its bytes,
-/// whichever is longer. A collective takes the time of its messages and of the bytes received, over the slowest of its
-/// axes. The iterations of a loop run one after the other.
+/// The times of a chain follow from the given rates. An operation takes the longer of the times of its arithmetic and
+/// of its bytes. A collective takes the time of its messages and of the bytes received, over the slowest of its axes.
+/// The iterations of a loop run one after the other.
 class longest_chain : speller {
  public:
   struct link {
