@@ -12,7 +12,8 @@ namespace meshtensor::detail {
 
 inline constexpr std::size_t picture_columns = 100;
 
-/// `0-3,6`: the numbers in ascending order. If this text has more than `most` characters, only the first and the last.
+/// `0-3,6`: the numbers in ascending order. A text of more than `most` characters is shortened to the first and the
+/// last.
 inline std::string ranks_text(std::vector<std::int64_t> const& ranks, std::size_t most = 11) {
   std::string text;
   for (std::size_t i = 0; i < ranks.size();) {

@@ -73,8 +73,8 @@ inline void add_program(guest_interface& all, module const& m, int entry, mesh_s
     if (m.numbers[i].kind == number_row::named) add(all.numbers, m.names[m.numbers[i].first].text());
 }
 
-/// A checksum of the interface that callers hand to `create`, so that other functions are noticed. It is at most 2^31 -
-/// 1, because Fortran can write such a number.
+/// A checksum of the interface that callers hand to `create`, so that a header of another interface is noticed. It is
+/// at most 2^31 - 1, because Fortran can write such a number.
 inline std::int32_t checksum_of(guest_interface const& all) {
   std::string text = all.with_communicator ? "communicator\n" : "\n";
   auto const add = [&](std::vector<std::string> const& names) {

@@ -70,7 +70,7 @@ class moves_writer : public parts_writer {
     return m;
   }
   /// A line for each rank with the elements that its windows reach, because these overlap. The text is empty if windows
-  /// reach along no dim or several, or if there are many ranks.
+  /// reach along no dim or several, or if there are more than 8 ranks.
   std::string cover(value const& x, value const& y, movement const& m, positions at,
                     std::vector<std::int64_t> const& group) const {
     constexpr std::size_t most = 8;

@@ -66,7 +66,7 @@ class parts_writer : protected speller {
     return all;
   }
   std::vector<part> parts_of(value const& v, int position) const { return parts_of(v, position, all_ranks()); }
-  /// The parts in their order. All empty parts are one, which is the last.
+  /// The parts in their order. All empty parts are joined into one, which comes last.
   std::vector<part> parts_of(value const& v, int position, std::vector<std::int64_t> const& ranks) const {
     std::vector<part> parts;
     part empty{};

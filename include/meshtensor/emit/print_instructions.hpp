@@ -27,7 +27,7 @@ class instruction_printer {
   }
 
  private:
-  /// `%7@128` if the value is at byte 128 of the arena, and `%7` if it has no place of its own there.
+  /// `%7@128` if the memory of the value begins at byte 128 of the arena, and `%7` if it is outside of the arena.
   std::string at(value_id v) const {
     std::string const value = "%" + std::to_string(v);
     return is_in_arena(p_.where[p_.root[v]]) ? value + "@" + std::to_string(p_.offset[p_.root[v]]) : value;

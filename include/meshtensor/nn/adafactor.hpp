@@ -17,7 +17,7 @@ constexpr number elements_of(builder& b, shape const& along) {
   }
   return parts;
 }
-/// The means over the dims `along` of a tensor; its other dims stay.
+/// The means over the dims `along` of a tensor. Its other dims stay.
 template <dtype T>
 constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
   builder& b = *x.owner;

@@ -90,8 +90,8 @@ struct route_body : layer_of_tokens<"T01 route: the operand lacks a dim", 4> {
 /// `auto [token, weight, balance, dropped] = route(s / "router", x, length, d_model, experts, choices, slots)`. Each
 /// expert has a queue for each index of the other dims of `x`, for example of a batch. A queue begins with the tokens
 /// that prefer the expert most, in their order along `queue`. The tokens that prefer it second follow, and so on. The
-/// first tokens of a queue, as many as `slots` has, are served. The others are dropped, so the mesh does not change
-/// which tokens are dropped.
+/// first tokens of a queue, as many as `slots` has, are served. The others are dropped. The mesh does not change which
+/// tokens these are.
 ///
 ///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot, or -1 if the
 ///            slot is empty

@@ -64,8 +64,8 @@ struct spectral_norm_body {
 
 /// A weight divided by an estimate of its largest singular value, as a matrix of `rows` and of all its other dims:
 /// `conv(x, spectral_norm(s / "norm", kernel, c_out), …)`. Each step makes one power iteration, or as many as a last
-/// argument says. An evaluation makes 0 iterations, so that it takes the vectors of the last step of training. A weight
-/// of zeros is divided by 1 and keeps the vectors, so that later steps can follow it when it is trained.
+/// argument says. For an evaluation, pass 0, so that it takes the vectors of the last step of training. A weight of
+/// zeros is divided by 1 and keeps the vectors, so that later steps can follow it when it is trained.
 ///
 /// states  left [rows] and right [the other dims]: the estimated singular vectors, at first random. f32 for bf16
 /// dims    those of `weight`

@@ -46,7 +46,8 @@ class emission {
   };
   std::vector<positions_of> greatest;
   std::map<value_id, linear_form> put_off;  // deferred values, which are written where they are used
-  /// The users of a value: their number, those that join it to others, and the dims to which the last one sums it.
+  /// The users of a value: their number, the number that joins it to others, whether one is a relu, and the dims to
+  /// which the last sum reduces it.
   struct users {
     int count = 0, joining = 0;
     bool rectifying = false;

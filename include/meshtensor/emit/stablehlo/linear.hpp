@@ -23,7 +23,7 @@ class linear_nodes {
     if (applies(n_, function::subtract) || applies(n_, function::add)) return adds();
     return false;
   }
-  /// The sum of products by one factor, as the product of the sum by the factor.
+  /// The sum of products by one factor, computed as the sum times the factor.
   std::optional<value> sum() {
     auto const off = e_.put_off.find(e_.m.operand(n_, 0));
     if (off == e_.put_off.end()) return {};

@@ -53,8 +53,8 @@ class stream {
     if (second) last = binary(w_, "xor", {last, word(w_, last.type, 0x80000000u)});
     return philox(w_, {low(w_, number), high(w_, number), low(w_, iteration_), last}, key_[0], key_[1]);
   }
-  /// One word for each element. Sixteen neighbouring elements share four counters. Among them, four neighbours each use
-  /// the words with the same index, from the four counters.
+  /// One word for each element. Sixteen neighbouring elements share four counters. Each four neighbours among them use
+  /// the words with one index, one word from each counter.
   value of_element(value const& index, bool second = false) {
     auto const four = [&] { return like(w_, index, 4); };
     value const sixteens = binary(w_, "multiply", {shifted(w_, index, 4), four()});
