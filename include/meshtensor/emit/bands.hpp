@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of labelled segments along a dim, as lines of text whose columns are in proportion to its elements.
+// Rows of labelled segments along a dim, as lines of text. The columns of a line are in proportion to its elements.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace meshtensor::detail {
 
 inline constexpr std::size_t picture_columns = 100;
 
-/// `0-3, 6`: the numbers in ascending order, in as few characters as are given if it can be cut short.
+/// `0-3,6`: the numbers in ascending order. A text of more than `most` characters is shortened to the first and the
+/// last.
 inline std::string ranks_text(std::vector<std::int64_t> const& ranks, std::size_t most = 11) {
   std::string text;
   for (std::size_t i = 0; i < ranks.size();) {
@@ -25,7 +26,7 @@ inline std::string ranks_text(std::vector<std::int64_t> const& ranks, std::size_
   if (text.size() <= most) return text;
   return std::to_string(ranks.front()) + ",..," + std::to_string(ranks.back());
 }
-/// `4-6` for elements 4, 5 and 6; `6-4` in the other direction.
+/// `4-6` for elements 4, 5 and 6, and `6-4` in the other direction.
 inline std::string elements_text(std::int64_t first, std::int64_t count, std::int64_t step = 1) {
   if (count == 1) return std::to_string(first);
   std::string const to = count == 2 && step != 1 && step != -1 ? "," : step == 1 || step == -1 ? "-" : "..";
@@ -42,8 +43,8 @@ struct band {
   std::vector<segment> segments;
 };
 
-/// Places the elements of a dim in the columns of a picture: in proportion to `room` columns for all of them, but at
-/// least as wide as the labels.
+/// Places the elements of a dim in the columns of a picture. All of them take `room` columns in proportion, but each
+/// segment is at least as wide as its label.
 class scale {
  public:
   scale(std::int64_t extent, std::vector<band> const& bands, std::int64_t room) {

@@ -150,7 +150,7 @@ static inline char const* @_error(void) { return @_functions()->error(); }
 
 }  // namespace detail
 
-/// The text of a C header (C99 and C++) with the functions of a guest, which begin with `name_`.
+/// The text of a C header (C99 and C++) with the functions of a guest. Their names begin with `name_`.
 ///
 /// errors  R36 a function would have no valid name
 inline std::string c_header(std::string const& name, guest_interface const& all) {

@@ -16,7 +16,8 @@ class canvas {
  public:
   enum class style : std::uint8_t { title, name, note, label, line };
 
-  /// A rectangle in one colour; in several, they alternate in slanting bands. Browsers show `title` under the pointer.
+  /// A rectangle in one colour, or in several that alternate in slanting bands. Browsers show `title` under the
+  /// pointer.
   void rectangle(int x, int y, int width, int height, std::vector<std::string> const& colours,
                  std::string_view title = "") {
     std::string fill = colours[0];
@@ -34,7 +35,7 @@ class canvas {
     elements_ +=
         "<polygon points=\"" + points + "\" fill=\"" + fill + "\"><title>" + escaped(title) + "</title></polygon>\n";
   }
-  /// Another one, with its origin at a point of this one.
+  /// Places another canvas, with its origin at a point of this one.
   void place(int x, int y, canvas const& other) {
     elements_ += "<g transform=\"translate(" + std::to_string(x) + " " + std::to_string(y) + ")\">\n" +
                  other.elements_ + "</g>\n";
@@ -44,7 +45,7 @@ class canvas {
   }
   int right() const { return right_; }
   int bottom() const { return bottom_; }
-  /// A text that begins at x, or whose middle is there; `y` is its base line.
+  /// A text that begins at x, or whose middle is at x if it is centred. `y` is its base line.
   void text(int x, int y, std::string_view what, style s, bool is_centred = false) {
     elements_ += std::string("<text class=\"") + name_of(s) + (is_centred ? " centred" : "") + "\"" + pair("x", x) +
                  pair("y", y) + ">" + escaped(what) + "</text>\n";
@@ -58,7 +59,7 @@ class canvas {
     return static_cast<int>(letters) * (s == style::title ? 9 : 8);
   }
 
-  /// The image, as large as what is on it and a margin. It is dark where the reader prefers that.
+  /// The image, large enough for everything on it and a margin. It is dark if the reader prefers dark pages.
   std::string image() const {
     return head(right_ + margin, bottom_ + margin) + "<style>" + style_sheet() + "@media(prefers-color-scheme:dark){" +
            dark_style_sheet() + "}</style>\n" + definitions() +
@@ -72,7 +73,7 @@ class canvas {
            ".label{font-size:12px}.centred{text-anchor:middle}.frame{fill:none;stroke:#59636e;stroke-width:1}"
            ".paper{fill:#ffffff}";
   }
-  /// What differs on a dark page. Labels stay dark, because they stand on light colours.
+  /// The rules that differ on a dark page. Labels stay dark, because they stand on light colours.
   static std::string dark_style_sheet() {
     return "text{fill:#e6edf3}.note{fill:#9198a1}.label{fill:#1f2328}.frame{stroke:#9198a1}.paper{fill:#0d1117}";
   }
@@ -103,7 +104,7 @@ class canvas {
   static std::string box(int x, int y, int width, int height) {
     return pair("x", x) + pair("y", y) + pair("width", width) + pair("height", height);
   }
-  /// The name of a pattern of these colours.
+  /// The name of a pattern of these colours. The pattern is added if it is new.
   std::string bands_of(std::vector<std::string> const& colours) {
     constexpr int wide = 14;
     std::string id = "bands", bands;

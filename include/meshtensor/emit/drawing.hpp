@@ -23,14 +23,14 @@ class drawing_writer : parts_writer {
  public:
   drawing_writer(module const& m, plan const& p, mesh_shape const& mesh) : parts_writer(m, p, mesh), plan_(p) {}
 
-  /// All figures, and below them the collectives of a step.
+  /// The image of all figures, and of the collectives of a step below them.
   std::string image() {
     draw();
     lines(canvas_, left, y_, exchanges_of_report(m_, plan_).text());
     return canvas_.image();
   }
 
-  /// Tensors that are held alike.
+  /// The tensors that have the same dims and layout.
   struct figure {
     value of;
     std::string type;
@@ -58,7 +58,8 @@ class drawing_writer : parts_writer {
   struct legend_entry {
     std::string colour, text;
   };
-  /// The colours of the ranks, as many as there is room for. An entry without a colour tells what is left out.
+  /// The colours of the ranks, as many as there is room for. An entry without a colour says how many ranks are left
+  /// out.
   std::vector<legend_entry> legend() const {
     std::vector<legend_entry> all;
     std::int64_t const shown = std::min<std::int64_t>(mesh_.size(), 12);
@@ -70,9 +71,9 @@ class drawing_writer : parts_writer {
   }
 
  private:
-  /// Parts of a dim that are drawn, and where.
+  /// The position of a part along a drawn dim.
   struct strip {
-    part const* of;  // null: those that are left out
+    part const* of;  // null if it stands for the parts that are left out
     int begin, size;
   };
   static constexpr int left = canvas::margin, line = 18, gap = 22, cell_height = 26, widest = 240, tallest = 110,
@@ -107,7 +108,7 @@ class drawing_writer : parts_writer {
     figures.push_back({v, type, {name}});
   }
 
-  /// The figures from left to right, as many in a row as there is room for.
+  /// Draws the figures from left to right, as many in a row as there is room for.
   void in_rows(std::vector<figure> const& figures) {
     int x = left, height = 0;
     for (figure const& f : figures) {
@@ -138,7 +139,7 @@ class drawing_writer : parts_writer {
     else grid(c, y, f.of, sharded.size() == 2 ? sharded[0] : -1, sharded.back());
   }
 
-  /// One dim downwards, if there is one, and one to the right.
+  /// Draws one dim to the right and another one downwards, if there is one.
   void grid(canvas& c, int y, value const& v, int down, int right) const {
     std::vector<part> const rows = down < 0 ? std::vector<part>{{{0, 1}, all_ranks()}} : parts_of(v, down);
     std::vector<part> const columns = parts_of(v, right);
@@ -176,14 +177,14 @@ class drawing_writer : parts_writer {
         c.text(x + static_cast<int>(begin) * 8, y, unbroken(one.substr(begin)), style::note);
     }
   }
-  /// With blanks that do not collapse into one.
+  /// The text with blanks that do not collapse into one.
   static std::string unbroken(std::string const& text) {
     std::string all;
     for (char c : text) all += c == ' ' ? std::string("\u00a0") : std::string(1, c);
     return all;
   }
 
-  /// A part, in the colours of the ranks that hold it; in grey, if there are too many.
+  /// Draws a part in the colours of the ranks that hold it, or in grey if there are too many.
   void cell(canvas& c, std::vector<std::int64_t> const& ranks, int x, int y, int width, int height) const {
     std::vector<std::string> colours;
     for (std::int64_t rank : ranks) colours.push_back(colour(rank));
@@ -197,7 +198,7 @@ class drawing_writer : parts_writer {
     c.text(x + width / 2, y + height / 2 + 4, text, style::label, true);
   }
 
-  /// Ranks along the first axis differ in hue, the others in brightness.
+  /// The colour of a rank. Ranks along the first axis differ in hue, and along the others in brightness.
   std::string colour(std::int64_t rank) const {
     std::int64_t const first = mesh_.count == 0 ? 1 : mesh_.axes[0].extent;
     std::int64_t const rest = std::max<std::int64_t>(mesh_.size() / std::max<std::int64_t>(first, 1), 1);
@@ -212,14 +213,14 @@ class drawing_writer : parts_writer {
   std::string dim_text(value const& v, int position) const {
     return dim(v.dims.at[position]) + " (" + std::to_string(extent(v, position)) + ")";
   }
-  /// Grows with the logarithm of the extent, and has room for each part.
+  /// The size of a dim in pixels. It grows with the logarithm of the extent, and has room for each part.
   static int pixels(std::int64_t extent, std::size_t parts, int least, int most) {
     int size = least;
     for (std::int64_t e = 1; e < extent && size < most; e *= 2) size += least;
     auto const room = static_cast<int>(std::min(parts, most_parts)) * least;
     return std::min(std::max(size, std::min(room, most)), most);
   }
-  /// Where the parts of a dim are drawn: all, or the first and the last ones.
+  /// The positions of the parts of a dim. If there are too many parts, only the first and the last ones are drawn.
   static std::vector<strip> strips(std::vector<part> const& parts, std::int64_t extent, int size) {
     std::vector<strip> all;
     bool const is_whole = parts.size() <= most_parts;
@@ -254,8 +255,8 @@ class drawing_writer : parts_writer {
 }  // namespace detail
 
 /// Draws the parts of a program's inputs, parameters and outputs as an SVG image. Each cell has the numbers and the
-/// colours of the ranks that hold its elements. Tensors with equal dims and layouts share a figure. Below the figures
-/// stand the collectives of a step, each with the bytes that a rank receives and the line that causes it.
+/// colours of the ranks that hold its elements. Tensors with equal dims and layouts share a figure. The collectives of
+/// a step stand below the figures. Each has the bytes that a rank receives and the line that causes it.
 template <class = lazy>
 std::string drawing(module const& graph, plan const& planned, mesh_shape const& mesh) {
   return detail::drawing_writer(graph, planned, mesh).image();

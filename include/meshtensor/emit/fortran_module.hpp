@@ -57,7 +57,7 @@ class fortran_module_writer {
   }
 
  private:
-  /// The interface of a function of C.
+  /// The interface of a C function.
   static std::string interface_of(std::string const& name, std::string const& arguments,
                                   std::vector<std::string> const& lines, std::string const& result = "integer(c_int)") {
     std::string text = "    function " + name + "(" + arguments + ") bind(c) result(code)\n";
@@ -153,7 +153,7 @@ class fortran_module_writer {
   }
 
   void line(std::string const& text) { text_ += "    " + text + "\n"; }
-  /// Begins a procedure; further arguments stand on lines of their own.
+  /// Begins a procedure. Each argument between `guest` and `status` stands on a line of its own.
   void begin(std::string const& name, std::vector<std::string> const& arguments) {
     public_.push_back(name);
     text_ += "\n  subroutine " + name + "(guest, ";
@@ -226,7 +226,7 @@ class fortran_module_writer {
       part(names_.of(p, "output_part", out.word), out, number_of_p, i, "1");
     }
   }
-  /// A subroutine that hands on an array, or one number.
+  /// A subroutine that hands on an array or one number.
   void array(std::string const& name, char const* member, guest_port const& p, std::size_t of_program,
              std::size_t index, std::string const& how) {
     std::size_t const n = p.dims.size();
@@ -308,7 +308,8 @@ class fortran_module_writer {
 
 }  // namespace detail
 
-/// The text of a Fortran 2008 module with the functions of a guest, which begin with `name_`. It needs no other file.
+/// The text of a Fortran 2008 module with the functions of a guest. Their names begin with `name_`. It needs no other
+/// file.
 ///
 /// errors  R36 a function would have no valid name
 inline std::string fortran_module(std::string const& name, guest_interface const& all) {

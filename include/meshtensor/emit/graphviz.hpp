@@ -15,7 +15,8 @@
 
 namespace meshtensor {
 
-/// What a graph draws: each single node, or one box for the nodes of a scope. `automatic` draws nodes if there are few.
+/// The vertices of a graph: each single node, or one box for all nodes of a scope. `automatic` draws nodes if there are
+/// few.
 enum class graph_detail : std::uint8_t { automatic, nodes, scopes };
 
 namespace detail {
@@ -59,7 +60,7 @@ class drawing : graph_labels {
 
   static std::string vertex(int node) { return "n" + std::to_string(node); }
   static std::string box(int number) { return "s" + std::to_string(number); }
-  /// Whether boxes have the nodes of the regions that a node owns, too: those of loops and branches.
+  /// Whether the nodes in the regions of a node are drawn in boxes, too. This holds for loops and branches.
   static bool is_open(node const& n) {
     return n.regions.count != 0 && n.kind != primitive::composite && n.kind != primitive::kernel;
   }
@@ -77,7 +78,7 @@ class drawing : graph_labels {
     scope(inside_[at(r)], 0, "", indent + 2);
     end_cluster(indent);
   }
-  /// The scopes of a node below that of the node that owns its region, the outermost first.
+  /// The scopes of a node inside the scope of the node that owns its region, the outermost first.
   std::vector<path_id> scopes_of(int i) const {
     node const& n = m_.nodes[i];
     std::vector<path_id> all = chain(n.path);
@@ -94,7 +95,7 @@ class drawing : graph_labels {
     return all;
   }
 
-  /// Nodes of a region that share so many scopes, of which the last one has the name.
+  /// Draws nodes of a region that share their first `level` scopes. `name` is the name of the last of these scopes.
   void scope(std::vector<int> const& nodes, std::size_t level, std::string const& name, std::size_t indent) {
     std::vector<int> here;
     std::vector<std::pair<path_id, std::vector<int>>> below;
@@ -138,7 +139,8 @@ class drawing : graph_labels {
              look(n) + "];\n";
     for (int k = 0; k < n.regions.count; ++k) cluster(m_.region_of(n, k), indent);
   }
-  /// One vertex for nodes, one for inputs and one for outputs, which would make circles; and the regions that they own.
+  /// Draws one vertex for inputs, one for outputs and one for the other nodes, and then the regions that loops and
+  /// branches own. Inputs and outputs are apart, because a common vertex would make circles.
   void box_of_scope(std::vector<int> const& nodes, std::string const& name, std::size_t indent) {
     std::vector<int> inputs, outputs, others;
     for (int i : nodes) {
@@ -179,8 +181,8 @@ class drawing : graph_labels {
              (leaves ? ", style=dashed" : "") + "];\n";
   }
 
-  /// One edge for all values that go from one box to another. A scope computes gradients, too, so boxes make circles.
-  /// Therefore edges against the order of the first nodes do not rank boxes.
+  /// One edge for all values that go from one box to another. A scope also computes gradients, so boxes make circles.
+  /// Therefore, edges against the order of the first nodes do not rank boxes.
   void edges_of_boxes() {
     int now = 0;
     first_.assign(at(boxes_), -1);
@@ -204,7 +206,7 @@ class drawing : graph_labels {
                (values.size() == 1 ? "" : ", penwidth=2") +
                (first_[at(ends.first)] < first_[at(ends.second)] ? "" : ", style=dashed, constraint=false") + "];\n";
   }
-  /// Sets when the first node of each box runs.
+  /// Sets the time at which the first node of each box runs.
   void run(int r, int& now) {
     for (int i : inside_[at(r)]) {
       if (int const b = box_[at(i)]; b >= 0 && first_[at(b)] < 0) first_[at(b)] = now++;
@@ -212,7 +214,8 @@ class drawing : graph_labels {
         run(m_.region_of(m_.nodes[i], k), now);
     }
   }
-  /// The values in boxes that a value is: outside of the regions that it enters, inside of those that it leaves.
+  /// The values of boxes that `v` stands for. An argument of a region stands for the operand outside, and a result of a
+  /// loop or branch stands for the values that its regions return.
   void makers(value_id v, std::set<value_id>& into, std::set<value_id>& seen) const {
     if (!seen.insert(v).second) return;
     node const& n = m_.nodes[m_.values[v].node];
@@ -233,21 +236,21 @@ class drawing : graph_labels {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   int most_boxes_;
-  std::vector<std::vector<int>> inside_;  // nodes by region
-  std::vector<int> owner_;                // node by region, or -1
-  std::vector<int> box_;                  // of a node; -1: none
-  std::vector<int> first_;                // by box: when its first node runs
+  std::vector<std::vector<int>> inside_;  // the nodes of each region
+  std::vector<int> owner_;                // the node that owns each region, or -1
+  std::vector<int> box_;                  // the box of each node, or -1
+  std::vector<int> first_;                // by box: the time at which its first node runs
   bool by_scopes_ = false;
   int boxes_ = 0, scopes_ = 0;
-  std::size_t depth_ = 64, deepest_ = 0;  // scopes that are drawn, and that there are
+  std::size_t depth_ = 64, deepest_ = 0;  // the scopes that are drawn, and that there are
   std::string text_;
 };
 
 }  // namespace detail
 
 /// The module in the DOT language, for `dot -Tsvg`. Regions and scopes are boxes within each other. The body of a
-/// `repeat` stands there once, with the number of its iterations if `numbers` or the program have it. A large graph has
-/// one vertex for each scope, which lists its operations, and leaves out the innermost scopes if they are too many.
+/// `repeat` is drawn once, with the number of its iterations if `numbers` or the program have it. A large graph has one
+/// vertex for each scope, which lists its operations. If there are too many scopes, the innermost ones are left out.
 template <class = lazy>
 std::string graphviz(module const& m, graph_detail how = graph_detail::automatic, binding const* numbers = nullptr) {
   return detail::drawing(m, how, numbers).text();

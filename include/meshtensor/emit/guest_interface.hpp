@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes what callers in C and Fortran see of a guest: its programs, with their inputs, outputs and numbers.
+// Describes the interface of a guest for callers in C and Fortran: its programs, with their inputs, outputs and
+// numbers.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace meshtensor {
 
-/// An input or an output. `word`: its name as a part of an identifier.
+/// An input or an output. `word` is its name as a part of an identifier.
 struct guest_port {
   std::string label, word;
   dtype type;
@@ -28,15 +29,15 @@ struct guest_program {
   std::string word;
   std::vector<guest_port> inputs, outputs;
 };
-/// What the functions of a guest depend on.
+/// The facts that determine the functions of a guest.
 struct guest_interface {
   std::vector<guest_program> programs;
-  std::vector<std::string> dims, axes;  // of which the caller gives the extents
+  std::vector<std::string> dims, axes;  // those whose extents the caller gives
   std::vector<std::string> numbers;
   bool with_communicator = false;
 };
 
-/// A name as a part of an identifier in C and Fortran: other characters than letters and digits become `_`.
+/// A name as a part of an identifier in C and Fortran. Characters other than letters and digits become `_`.
 inline std::string word_of(std::string_view label) {
   std::string word(label);
   for (char& c : word)
@@ -72,7 +73,8 @@ inline void add_program(guest_interface& all, module const& m, int entry, mesh_s
     if (m.numbers[i].kind == number_row::named) add(all.numbers, m.names[m.numbers[i].first].text());
 }
 
-/// A number that differs if the functions do: callers hand it to `create`. At most 2^31 - 1, which Fortran writes.
+/// A checksum of the interface that callers hand to `create`, so that a header of another interface is noticed. It is
+/// at most 2^31 - 1, because Fortran can write such a number.
 inline std::int32_t checksum_of(guest_interface const& all) {
   std::string text = all.with_communicator ? "communicator\n" : "\n";
   auto const add = [&](std::vector<std::string> const& names) {
@@ -124,7 +126,7 @@ class guest_names {
   std::string of(std::string_view verb, std::string_view what = {}) const {
     return name_ + '_' + std::string(verb) + (what.empty() ? "" : "_") + std::string(what);
   }
-  /// Of a program: its name is left out if it is the only one.
+  /// The name of a program's function. If there is only one program, the program's name is left out.
   std::string of(guest_program const& p, std::string_view verb, std::string_view what = {}) const {
     return is_single_ ? of(verb, what) : of(p.word + '_' + std::string(verb), what);
   }
@@ -134,7 +136,8 @@ class guest_names {
   bool is_single_;
 };
 
-/// The names of `create`'s arguments: the dims and axes, but none that is a word of C or stands for something else.
+/// The names of `create`'s arguments, made from the dims and axes. Words of C and other names in use get a `_` at their
+/// end.
 inline std::vector<std::string> extent_arguments(guest_interface const& all) {
   std::vector<std::string> taken{"guest", "communicator", "status", "extents", "code"};
   for (char const* word :

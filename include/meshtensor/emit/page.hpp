@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes plans as one page for a browser, side by side: who holds what, memory, collectives and the longest chain.
+// Writes plans as one page for a browser, side by side: the parts of tensors, memory, collectives and the longest
+// chain.
 #pragma once
 
 #include <cstdio>
@@ -17,7 +18,7 @@
 
 namespace meshtensor {
 
-/// A plan on a page, what the page calls it, and the rates of its machine.
+/// A plan on a page, its title there, and the rates of its machine.
 struct plan_on_page {
   std::string title;
   meshtensor::module const& graph;
@@ -48,7 +49,7 @@ class page_writer {
   }
   static std::string whole_cell(std::string const& text) { return cell(text, " class=\"whole\""); }
   static std::string path_cell(std::string const& path) { return "<td>" + breakable(path) + "</td>"; }
-  /// A number as people read it, and exactly for programs.
+  /// A number as people read it. Its exact value is an attribute for programs.
   static std::string number_cell(std::string const& id, std::string const& value, std::string const& text) {
     return "<td class=\"number\" data-" + id + "=\"" + value + "\">" + text + "</td>";
   }
@@ -178,9 +179,9 @@ class page_writer {
 
 }  // namespace detail
 
-/// Plans as one page of HTML that needs no other file. Several stand side by side, for example two layouts of one
-/// program. Each number has its exact value in an attribute, as `data-received-bytes`. Times follow from the rates of
-/// each plan's machine, or from assumed ones.
+/// Plans as one page of HTML that needs no other file. Several plans stand side by side, for example two layouts of one
+/// program. Each number has its exact value in an attribute, for example `data-received-bytes`. Times follow from the
+/// rates of each plan's machine, or from assumed rates.
 ///
 /// errors  R28 a rate is negative or no number
 template <class = lazy>

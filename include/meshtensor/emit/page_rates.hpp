@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rates of a machine by which a page estimates times, and where each of them comes from.
+// The rates of a machine that a page uses to estimate times, and the source of each rate.
 #pragma once
 
 #include <cmath>
@@ -12,19 +12,19 @@
 
 namespace meshtensor {
 
-/// What the ranks of a page can do in a second. A rate of 0 is not known, and an axis without a link neither. The page
-/// assumes a value for these, and says so: 100 Gflop/s, 10 GB/s of memory, 1 GB/s of network without latency.
+/// The work that the ranks of a page can do in a second. A rate of 0 is unknown, and so is an axis without a link. For
+/// unknown rates, the page assumes 100 Gflop/s, 10 GB/s of memory, and 1 GB/s of network without latency, and says so.
 ///
 ///     mt::page_rates{{2e14, 2e12}, {{"data", 5e-6, 25e9}}, "given"}
 struct page_rates {
   rates processor{};
   std::vector<link> links{};
-  std::string source = "given";  // of what is known, for example "measured"
+  std::string source = "given";  // of the known rates, for example "measured"
 };
 
 namespace detail {
 
-/// The rates of a page, where those that are not known have their assumed values.
+/// The rates of a page, with assumed values in place of unknown ones.
 class known_rates {
  public:
   static constexpr rates assumed{1e11, 1e10};

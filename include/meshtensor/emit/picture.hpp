@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a plan's parts as text: which rank holds which elements of a tensor, and which of them a move sends where.
+// Draws a plan's parts as text: which rank holds which elements of a tensor, and to which rank a move sends them.
 #pragma once
 
 #include <algorithm>
@@ -53,8 +53,8 @@ class picture_writer : moves_writer {
 }  // namespace detail
 
 /// The parts of a program's inputs, parameters and outputs, and the subboxes of its moves, as text of at most 100
-/// columns: which rank holds which elements, and from which rank they come. Tensors that lie alike share a picture; one
-/// that no axis shards has none.
+/// columns. The text shows which rank holds which elements, and from which rank a move takes them. Tensors with equal
+/// parts share a picture. A tensor that no axis shards has none.
 template <class = lazy>
 std::string pictures(module const& graph, plan const& planned, mesh_shape const& mesh) {
   return detail::picture_writer(graph, planned, mesh).all();

@@ -17,7 +17,7 @@ class moves_writer : public parts_writer {
  public:
   using parts_writer::parts_writer;
 
-  /// What a move sends; empty if only one rank takes part.
+  /// The text of a move. It is empty if only one rank takes part.
   std::string move(node const& n) const {
     move_attributes const a = move_attributes::of(n);
     if (numbers_.members(a.axes) < 2) return "";
@@ -39,7 +39,7 @@ class moves_writer : public parts_writer {
   }
 
  protected:
-  /// The ranks at the first place of all axes but these.
+  /// The ranks whose coordinate is 0 along all axes that are not in `mask`.
   std::vector<std::int64_t> first_group(unsigned mask) const {
     std::vector<std::int64_t> all;
     for (std::int64_t rank : all_ranks()) {
@@ -69,7 +69,8 @@ class moves_writer : public parts_writer {
     }
     return m;
   }
-  /// What windows reach, which overlaps: a line for each rank. Empty if that is not along one dim, or of many ranks.
+  /// A line for each rank with the elements that its windows reach, because these overlap. The text is empty if windows
+  /// reach along no dim or several, or if there are more than 8 ranks.
   std::string cover(value const& x, value const& y, movement const& m, positions at,
                     std::vector<std::int64_t> const& group) const {
     constexpr std::size_t most = 8;
@@ -95,7 +96,8 @@ class moves_writer : public parts_writer {
     return lines(heading(x, d) + "; what windows reach from each rank, and who holds it", extent(x, d), reached) +
            nothing_held(owners);
   }
-  /// The subboxes of a shift along one dim, in the order of the result; empty if other dims change hands, too.
+  /// The subboxes of a shift along one dim, in the order of the result. The text is empty if other dims change hands,
+  /// too.
   std::string subboxes_along(value const& x, value const& y, movement const& m, positions at,
                              std::vector<std::int64_t> const& group) const {
     int const d = m.along;

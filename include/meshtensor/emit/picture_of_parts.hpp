@@ -19,7 +19,7 @@ class parts_writer : protected speller {
  public:
   parts_writer(module const& m, plan const& p, mesh_shape const& mesh) : speller(m), numbers_(p.numbers), mesh_(mesh) {}
 
-  /// The parts of a tensor; empty if no dim of it is in parts.
+  /// The parts of a tensor. The text is empty if no dim of the tensor is sharded.
   std::string tensor(value const& v) const {
     std::vector<int> sharded;
     for (int d = 0; d < v.dims.count; ++d)
@@ -66,7 +66,7 @@ class parts_writer : protected speller {
     return all;
   }
   std::vector<part> parts_of(value const& v, int position) const { return parts_of(v, position, all_ranks()); }
-  /// The parts in their order, the empty ones last as one.
+  /// The parts in their order. All empty parts are joined into one, which comes last.
   std::vector<part> parts_of(value const& v, int position, std::vector<std::int64_t> const& ranks) const {
     std::vector<part> parts;
     part empty{};
@@ -104,14 +104,14 @@ class parts_writer : protected speller {
         text += (text.ends_with(')') ? " over " : ", ") + axis(a) + " = " + std::to_string(numbers_.axis[a]);
     return text;
   }
-  /// The bands with at most so many segments, one with dots for those in between.
+  /// The bands with at most `most` segments. One segment with dots stands for the segments that are left out.
   static std::vector<band> shortened(std::vector<band> const& bands, std::size_t most) {
     std::size_t longest = 0;
     for (std::size_t b = 1; b < bands.size(); ++b)
       if (bands[b].segments.size() > bands[longest].segments.size()) longest = b;
     std::vector<band::segment> const& all = bands[longest].segments;
     if (all.size() <= most) return bands;
-    std::int64_t const begin = all[most - 3].end, end = all[all.size() - 2].begin;  // what lies between is left out
+    std::int64_t const begin = all[most - 3].end, end = all[all.size() - 2].begin;  // these are left out
     std::vector<band> shorter;
     for (band const& b : bands) {
       shorter.push_back({b.name, {}});
@@ -124,7 +124,7 @@ class parts_writer : protected speller {
     }
     return shorter;
   }
-  /// A heading, the bounds of the parts, and a line for each band, without the last ones if they do not fit.
+  /// A heading, the bounds of the parts, and a line for each band. If they do not fit, the last bands are left out.
   static std::string lines(std::string const& title, std::int64_t extent, std::vector<band> const& bands) {
     std::size_t margin = 0;
     for (band const& b : bands) margin = std::max(margin, b.name.size());
@@ -142,7 +142,8 @@ class parts_writer : protected speller {
     }
   }
 
-  /// Two sharded dims: one downwards, one to the right; empty if it has too many parts.
+  /// Two sharded dims, one downwards and one to the right. The text is empty if they have too many parts for a picture,
+  /// or if the parts of one dim depend on those of the other.
   std::string grid(value const& v, int down, int right) const {
     constexpr std::size_t most = 9;
     auto const rows = parts_of(v, down), columns = parts_of(v, right);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a list of instructions, one a line, with the addresses that the plan gives to values.
+// Prints a list of instructions, one on each line, with the addresses that the plan gives to values.
 #pragma once
 
 #include <span>
@@ -27,7 +27,7 @@ class instruction_printer {
   }
 
  private:
-  /// `%7@128`: at byte 128 of the arena; `%7`: in the memory of another value or outside of the arena.
+  /// `%7@128` if the memory of the value begins at byte 128 of the arena, and `%7` if it is outside of the arena.
   std::string at(value_id v) const {
     std::string const value = "%" + std::to_string(v);
     return is_in_arena(p_.where[p_.root[v]]) ? value + "@" + std::to_string(p_.offset[p_.root[v]]) : value;

@@ -153,7 +153,7 @@ class printer : speller {
                   {"stack", refs(values, l.carries + l.sums, values.count)}},
                  " ");
   }
-  // `carry %1; invariant %2`: the groups of a loop's operands or results that are not empty.
+  // `carry %1; invariant %2`: the groups of a loop's operands or results, without empty groups.
   [[gnu::cold]] static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all,
                                          std::string const& start) {
     std::string r;
@@ -262,7 +262,7 @@ class printer : speller {
     }
     return r;
   }
-  // `rows -> rows_2 by 2 window kernel from -1`, one for each window
+  // `rows -> rows_2 by 2 window kernel padded 1 + 1` for each window.
   [[gnu::cold]] std::string windows(int first, int count) const {
     std::string r;
     for (int i = first; i < first + count && i < m_.window_count; ++i) {

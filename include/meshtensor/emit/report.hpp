@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a plan as text before anything runs: what every rank stores, exchanges and computes, and what fills its
-// memory.
+// Prints a plan as text before anything runs: the values that every rank stores, its collectives, its arithmetic and
+// its memory.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// What a processor computes in a step, and how much more the busiest one does than the mean.
+/// The arithmetic of a rank in a step, and how much more the busiest rank does than the mean.
 inline std::string computation_text(module const& m, binding const& numbers, mesh_shape const& mesh, bool is_uneven) {
   computed const c = work_of(m, numbers);
   run_counts const runs = run_counts_of(m, numbers);
@@ -37,10 +37,10 @@ inline std::string computation_text(module const& m, binding const& numbers, mes
 
 }  // namespace detail
 
-/// The plan of one rank as text: the mesh; every parameter with its layout and bytes; each collective with its axes,
-/// how often it runs in a step, the bytes that a rank receives by it and the user's line that caused it, the costliest
-/// first; operations; memory, and the values in it when it is fullest. Nothing runs, and no memory of the plan's size
-/// is needed.
+/// The plan of one rank as text: the mesh, every parameter with its layout and bytes, the collectives, the operations
+/// and the memory. The memory comes with the values in it when it is fullest. Each collective has its axes, the number
+/// of its runs in a step, the bytes that a rank receives by it and the user's line that caused it. The costliest
+/// collective comes first. Nothing runs, and no memory of the plan's size is needed.
 template <class = lazy>
 std::string report(module const& graph, plan const& planned, mesh_shape const& mesh) {
   binding const& numbers = planned.numbers;

@@ -6,12 +6,12 @@
 
 namespace meshtensor {
 
-/// An entry as StableHLO in the generic form, with a public `@main`. A partitioned module becomes one SPMD program for
-/// all ranks of the mesh, its replicas; a module that is not partitioned is a program for one device. Fused or not
-/// makes no difference.
+/// An entry as StableHLO in the generic form, with a public `@main`. If a module is partitioned, it becomes one SPMD
+/// program for all ranks of the mesh, which are its replicas. If it is not partitioned, it is a program for one device.
+/// The module may have fused kernels or none.
 ///
-/// arguments  inputs; variables that are read; numbers not known before the first step, as scalars of the dtype that
-///            they are used with; if there are random numbers, seed and step, ui64
+/// arguments  inputs, variables that are read, and numbers not known before the first step, as scalars of the dtype
+///            that they are used with. If there are random numbers, seed and step follow as ui64
 /// results    outputs and next values of variables, which alias the memory of the old values
 /// layout     every replica receives and returns its shard, as the layout of the value says
 /// errors     R01 a node that cannot be emitted yet; R10 a slice or a pad beyond its dim

@@ -25,7 +25,7 @@ inline std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text.substr(0, bytes)) + "…";
 }
 
-/// Rows of cells in columns. Cells that begin with a blank, the numbers, are aligned to the right.
+/// Rows of cells in columns. Cells that begin with a blank are numbers, so they are aligned to the right.
 class table {
  public:
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

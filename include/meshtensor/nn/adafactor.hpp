@@ -17,7 +17,7 @@ constexpr number elements_of(builder& b, shape const& along) {
   }
   return parts;
 }
-/// The means over the dims `along` of a tensor; its other dims stay.
+/// The means over the dims `along` of a tensor. Its other dims stay.
 template <dtype T>
 constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
   builder& b = *x.owner;
@@ -50,7 +50,7 @@ struct adafactor_step {
   constexpr any_tensor<T> inverse_root(any_tensor<T> const& x) const {
     return rsqrt(as_divisor(x, squares_may_be_zero));
   }
-  /// kept · before + (1 − kept) · now, for some of the parameter's dims.
+  /// kept · before + (1 − kept) · now, with a state `before` that has the dims `dims` of the parameter.
   constexpr any_tensor<T> running(auto const& s, tensor<T> const& kept, name const& label, any_tensor<T> const& p,
                                   any_tensor<T> const& now, shape const& dims) const {
     auto const before = s.state_like(label, p, dims);
@@ -58,7 +58,9 @@ struct adafactor_step {
     s.update(before, next);
     return next;
   }
-  /// The second moments as an outer product: for each dim the means over the others, relative to the mean of all.
+  /// The update by factored second moments: for each own dim, a state holds the means over the other own dims. All
+  /// factors but the first are relative to the mean of all elements, because their product approximates the second
+  /// moments.
   constexpr any_tensor<T> factored(auto const& s, tensor<T> const& kept, any_tensor<T> const& p, any_tensor<T> const& g,
                                    any_tensor<T> const& squares, shape const& outer, shape const& own) const {
     builder& b = s.recorder();
@@ -77,25 +79,26 @@ struct adafactor_step {
 
 }  // namespace detail
 
-/// Adam's steps with a state whose size is the sum of a parameter's extents, not their product: the running means of
-/// squared gradients are kept for each dim alone, and their outer product approximates that of each element. No step is
-/// longer than `clip_threshold` times the parameter's own scale, its root mean square, times `learning_rate`. A
-/// parameter with one dim or none keeps the mean of every element.
+/// Adafactor takes steps like Adam's, with a much smaller state: its size is the sum of a parameter's extents, not
+/// their product. The running means of squared gradients are kept for each dim alone, and their outer product
+/// approximates the mean of each element. A parameter with one dim or none keeps the mean of every element. No step is
+/// longer than `clip_threshold` · `learning_rate` times the parameter's own scale, which is its root mean square.
 ///
 /// p ← p − learning_rate · max(least_scale, rms(p)) · u / max(1, rms(u) / clip_threshold), where u = g / √v̂. With more
-/// than one dim, v̂ = v_a · Π (v_i / mean(v_a)) over the dims i after the first, a; v_i is the running mean of g² +
-/// epsilon over all dims but i. Dims of enclosing loops do not count: each layer has its own v̂ and rms.
+/// than one dim, v̂ = v_a · Π (v_i / mean(v_a)), where a is the first dim and i runs over the others. Here v_i is the
+/// running mean of g² + epsilon over all dims but i. Dims of enclosing loops do not count, so each layer has its own v̂
+/// and rms.
 ///
-/// state   for a parameter with dims a, b, …: one tensor [a], one [b], …; those of enclosing loops lead
-/// source  Shazeer and Stern, arXiv:1804.04235, algorithms 4 to 6, without momentum; more than two dims as in Chen et
-///         al., arXiv:1902.04620
+/// state   for a parameter with dims a, b, …: one tensor [a], one [b] and so on, each after the dims of enclosing loops
+/// source  Shazeer and Stern, arXiv:1804.04235, algorithms 4 to 6, without momentum. More than two dims are treated as
+///         in Chen et al., arXiv:1902.04620
 struct adafactor {
   static constexpr name label = "adafactor";
   number learning_rate = 1e-2;
   number decay = 0.8;  // the weight of the previous means in a parameter's update t is 1 − t^(−decay)
   number clip_threshold = 1;
   number epsilon = 1e-30;     // added to squared gradients
-  number least_scale = 1e-3;  // the least scale, used for a parameter that is zero
+  number least_scale = 1e-3;  // the least scale, so that a parameter that is zero can change
   number clip_norm = {};
 
   template <class S, class What = detail::no_loss, class P = detail::all_parameters>

@@ -35,7 +35,7 @@ struct adam_step {
   }
 };
 
-/// 1 − beta, the share of a new gradient in a mean. A beta that is known only in a step is checked before the step.
+/// 1 − beta, the share of a new gradient in a mean. If beta is known only in a step, it is checked before the step.
 template <dtype T>
 constexpr tensor<T> share_of_new(builder& b, number const& beta, bool is_known) {
   if (is_known) return meshtensor::detail::as_tensor<T>(b, 1 - beta);
@@ -43,7 +43,7 @@ constexpr tensor<T> share_of_new(builder& b, number const& beta, bool is_known) 
   return tensor<T>(&b, add_node<constant_rule>(b, {}, share.packed(), {T}));
 }
 
-/// Whether a number may be a beta: at least 0 and less than 1, if it is known.
+/// Whether a number may be a beta. If it is a literal, it must be at least 0 and less than 1.
 constexpr bool may_be_beta(number const& n) {
   if (n.count != 1 || n.items[0].kind != number::item::literal) return true;
   double const beta = n.items[0].value.real;
@@ -69,9 +69,10 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 
 }  // namespace detail
 
-/// Adam: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the gradient and of its
-/// square, corrected for their start at zero by the number of the parameter's update, t = 1, 2, …: m̂ = m / (1 −
-/// beta_1^t), v̂ = v / (1 − beta_2^t). Where all gradients were zero nothing moves, even if epsilon is 0.
+/// Adam: p ← p − learning_rate · m̂ / (√v̂ + epsilon). Here m and v are the running means of the gradient and of its
+/// square. They start at zero, and are corrected for it by the number of the parameter's update, t = 1, 2, …: m̂ = m /
+/// (1 − beta_1^t), v̂ = v / (1 − beta_2^t). An element whose gradients have all been zero does not change, even if
+/// epsilon is 0.
 ///
 /// state   m and v, like the parameter
 /// errors  T06 beta_1 or beta_2 is not at least 0 and less than 1, as a literal or as a number that a run sets
@@ -94,8 +95,8 @@ struct adam {
 };
 
 /// Adam with decoupled weight decay: p ← (1 − learning_rate · weight_decay) · p − learning_rate · m̂ / (√v̂ + epsilon).
-/// It decays every parameter that it changes, biases and gains too, unless `.decayed = mt::decayed::matrices` leaves
-/// those out; the third argument of `minimize` restricts all that is changed.
+/// It decays every parameter that it changes, biases and gains too. With `.decayed = mt::decayed::matrices`, biases and
+/// gains do not decay. The third argument of `minimize` restricts which parameters change at all.
 ///
 /// state   m and v, like the parameter
 /// source  Loshchilov and Hutter, arXiv:1711.05101

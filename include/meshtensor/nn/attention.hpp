@@ -16,7 +16,8 @@ constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) {
 constexpr shape weighted_sum_rule(shape const& weights, shape const& v, shape const& memory) {
   return without(united(weights, v), memory);
 }
-/// `x` with `heads` and `head` for `model`: one row for each position, which gradients then read without a transpose.
+/// `x` with `heads` and `head` in place of `model`. Each position then has one row, so gradients read it without a
+/// transpose.
 constexpr shape projected_rule(shape const& x, shape const&, shape const& model, shape const& heads,
                                shape const& head) {
   shape r{};
@@ -34,7 +35,7 @@ constexpr auto einsum_like(Like const& like, H const&... operands) {
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 
-/// `x` where the query may attend to the key, elsewhere `hidden`; `visible`: empty, or a mask.
+/// `x` where the query may attend to the key, and `hidden` elsewhere. `visible` is empty or one mask.
 template <bool Causal, handle H, class Length, class Memory, handle... Visible>
 constexpr H shown(H const& x, number const& hidden, Length length, Memory memory, Visible const&... visible) {
   if constexpr (Causal) return select(meshtensor::detail::not_after(*x.owner, length, memory), x, hidden);
@@ -42,14 +43,14 @@ constexpr H shown(H const& x, number const& hidden, Length length, Memory memory
   else return x;
 }
 
-/// The attention scores; masked ones are the least finite number.
+/// The attention scores. The score of a masked key is the least finite number.
 template <bool Causal, handle Q, handle K, class Length, class Memory, class Head, handle... Visible>
 constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head, Visible const&... visible) {
   auto const all = meshtensor::detail::einsum_by<scores_rule, dims<Head>>(q, k) * rsqrt(extent(head));
   return shown<Causal>(all, meshtensor::detail::least_finite_like<Q>, length, memory, visible...);
 }
 
-/// What is wrong with attention over these dims and with a mask: queries and keys count their positions by two dims.
+/// An error if queries and keys count their positions by the same dim, or if the mask does not fit.
 template <class Length, class Memory, class... Visible>
 consteval auto positions_finding() {
   using meshtensor::detail::refusal;
@@ -64,7 +65,7 @@ consteval auto positions_finding() {
   else return no_error{};
 }
 
-/// What is wrong with the operands of attention.
+/// The first error in the operands of attention.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle... Visible>
 consteval auto attention_finding() {
   using meshtensor::detail::refusal;
@@ -80,11 +81,11 @@ consteval auto attention_finding() {
   else if constexpr (!of_float<Q>) return refusal<"T04 this function takes tensors of floats: cast the operand", Q>{};
   else return positions_finding<Length, Memory, Visible...>();
 }
-/// The line of a call of attention, unless something is wrong with it.
+/// The line of a call of attention. It cannot be made if the operands have an error.
 template <class... Operands>
 using attention_line = checked_line<decltype(attention_finding<Operands...>())>;
 
-/// The mean of the values, and the logarithm of the sum of their weights, which has a gradient only if `BySum`.
+/// The mean of the values, and the logarithm of the sum of their weights. The logarithm has a gradient only if `BySum`.
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head,
           handle... Visible>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
@@ -125,8 +126,9 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
   }
 }
 
-/// Attention and the logarithm of the sum of its weights. The composite gives the least finite number for a query that
-/// sees nothing, so that its gradient has finite operands; here that becomes the logarithm of 0.
+/// Attention and the logarithm of the sum of its weights. If a query sees nothing, the composite gives the least finite
+/// number for its logarithm, so that the operands of the gradient are finite. This function replaces that number by the
+/// logarithm of 0.
 template <handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Visible>
 constexpr auto attend_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                    line const& where, Visible const&... visible) {
@@ -185,13 +187,13 @@ struct self_attention_body {
 
 }  // namespace detail
 
-/// Attention, softmax(Q Kᵀ / √head) V, for every other dim: the composite `nn.attention`, which a device may implement
-/// faster.
+/// Attention, softmax(Q Kᵀ / √head) V, for every index of the other dims. It is the composite `nn.attention`, so a
+/// device may implement it by a faster kernel.
 ///
 /// dims    q [length, head, …], k [memory, head, …], v [memory, head, …] -> those of q and k without `head`, those of
 ///         v, all without `memory`
 /// layout  any dim but `head` and `memory` may be sharded without communication
-/// grad    weights are recomputed from one number for each query; nothing of length × memory is saved
+/// grad    weights are recomputed from one number for each query, so nothing of length × memory is saved
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ
 /// source  Vaswani et al., arXiv:1706.03762, section 3.2.1
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
@@ -199,27 +201,27 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
                                      detail::attention_line<Q, K, V, Length, Memory, Head> const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where));
 }
-/// Masked attention, in which only positions of `memory` take part where `visible` holds: the composite
-/// `nn.masked_attention`. If all are masked, the result and its gradient are zero. For sentences that are padded to one
-/// length: `visible` [batch, memory]. Positions masked for all queries need not be read: a nan there may not reach the
-/// result.
+/// Masked attention, in which a query attends only to the positions of `memory` where `visible` holds. For example,
+/// `visible` [batch, memory] serves sentences that are padded to one length. It is the composite `nn.masked_attention`.
+/// If all positions are masked, the result and its gradient are zero. A device need not read positions that are masked
+/// for all queries, so a NaN there may not reach the result.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                      Visible const& visible,
                                      detail::attention_line<Q, K, V, Length, Memory, Head, Visible> const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where, visible));
 }
-/// Causal attention, in which no position attends to those after it: the composite `nn.causal_attention`.
+/// Causal attention, in which no position attends to later ones. It is the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                             detail::attention_line<Q, K, V, Length, Memory, Head> const& where = {}) {
   return std::get<0>(detail::attend<true, false>(q, k, v, length, memory, head, where));
 }
 
-/// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it,
-/// attention over separate sets of positions combines to attention over all: the mean of the results, weighted by the
-/// exponentials of their logarithms. If all positions are masked, the result is 0 and the logarithm -inf, that of an
-/// empty sum, whose weight e^-inf is 0.
+/// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With the
+/// logarithms, attention over separate sets of positions can be combined to attention over all of them. The combined
+/// result is the mean of the results, weighted by the exponentials of their logarithms. If all positions are masked,
+/// the result is 0. The logarithm is then -inf, that of an empty sum, because such a result has the weight e^-inf = 0.
 ///
 /// dims    of the logarithm: those of q and k without `head` and `memory`
 /// grad    of both results; a query for which all positions are masked has a gradient of 0
@@ -235,8 +237,8 @@ constexpr auto attention_with_log_sum(
   return detail::attend_with_log_sum(q, k, v, length, memory, head, where, visible);
 }
 
-/// Multi-head self-attention: `attention(s / "attention", x, length, memory, d_model, heads, d_head)`, where `memory`
-/// is a second name for `length`, of the same extent. A mask may follow: a tensor of bools with `memory`.
+/// Multi-head self-attention: `attention(s / "attention", x, length, memory, d_model, heads, d_head)`. Here `memory` is
+/// a second name for `length`, with the same extent. A mask may follow: a tensor of bools with the dim `memory`.
 ///
 /// parameters  query, key, value [model, heads, head]; out [heads, head, model]
 /// dims        those of `x`
@@ -244,11 +246,11 @@ constexpr auto attention_with_log_sum(
 /// source      Vaswani et al., arXiv:1706.03762, section 3.2.2
 inline constexpr library_layer attention = detail::self_attention_body<false>{};
 
-/// Multi-head self-attention in which no position attends to those after it.
+/// Multi-head self-attention in which no position attends to later ones.
 inline constexpr library_layer causal_attention = detail::self_attention_body<true>{};
 
-/// Multi-head attention of `x` to another sequence `y`, which has `memory` where `x` has `length`: `cross_attention(s /
-/// "over", x, y, length, memory, d_model, heads, d_head)`; a mask may follow, as above.
+/// Multi-head attention of `x` to another sequence `y`, which has `memory` where `x` has `length`:
+/// `cross_attention(s / "over", x, y, length, memory, d_model, heads, d_head)`. A mask may follow, as for `attention`.
 inline constexpr library_layer cross_attention = detail::attention_body<false>{};
 
 }  // namespace meshtensor::nn

@@ -7,20 +7,21 @@
 namespace meshtensor {
 namespace nn {
 
-/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; the first time mean ← next. `next`
-/// is the parameter's value after the optimizer's update of this step, so call it after `minimize`.
+/// Updates a moving average of every parameter under `original`: mean ← decay · mean + (1 − decay) · next, and mean ←
+/// next the first time. `next` is the parameter's value after the optimizer's update of this step. Therefore, call it
+/// after `minimize`.
 ///
 ///     mt::moving_average{.decay = 0.999}.follow(s / "average", s / "network");
 ///
-/// The copy has the parameters' names under its own scope. It can be used like the network itself: `network(s /
-/// "average", x)`, also by another program that shares the parameters. Before the first `follow` it has its own
-/// initial values: other random numbers than the network's.
+/// The copy has the parameters' names under its own scope. It can be used like the network itself, for example as
+/// `network(s / "average", x)`, also by another program that shares the parameters. Before the first `follow`, the copy
+/// has initial values of its own, from other random numbers than the network's.
 ///
 /// errors  G03 the copy is declared otherwise; G28 there is no parameter under `original`
 /// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780
 ///
-/// With `.states`, states of the same dtype under the scope are followed like parameters: the running averages of batch
-/// norms, without which a copy of the network cannot be evaluated.
+/// With `.states`, states of the same dtype under the scope are followed like parameters. For example, a copy of a
+/// network with batch norms needs their running averages, because it cannot be evaluated without them.
 struct moving_average {
   number decay = 0.999;
   bool states = false;
@@ -61,7 +62,7 @@ struct moving_average {
   }
 
  private:
-  // The value of a variable after this step: the one written so far, else the one before the step.
+  // The value of a variable after this step: the value written so far or, if there is none, the value before the step.
   static constexpr value_id next_of(builder const& b, variable_id which, value_id before) {
     node_id const written = b.find_write(b.region, which);
     return written == no_id ? before : b.m.operand(b.m.nodes[written], 0);

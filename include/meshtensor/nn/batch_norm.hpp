@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm: standardizes each channel over a batch, wherever its parts are, and keeps running averages.
+// Batch norm: standardizes each channel over a batch, also over a sharded one, and keeps running averages.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -9,21 +9,21 @@
 
 namespace meshtensor::nn {
 
-/// What a batch norm takes its mean and variance from.
+/// The source of the mean and the variance of a batch norm.
 enum class batch_statistics : std::uint8_t {
-  of_batch,  // from the batch; the running averages follow. For training
-  running,   // from the running averages, which stay. For evaluation
-  frozen,    // the same, and gain and bias are not trained either
+  of_batch,  // for training: those of the batch, which also update the running averages
+  running,   // for evaluation: the running averages, which do not change
+  frozen,    // as `running`, and gain and bias are not trained either
 };
 
-/// The options of `batch_norm`, for those whose defaults do not suit.
+/// The options of `batch_norm`.
 struct batch_norm_options {
   batch_statistics statistics = batch_statistics::of_batch;
   /// The share of a batch in the running averages: PyTorch's momentum.
   number momentum = 0.1;
-  /// May be 0: a channel whose variance is 0 then gives its bias, and its gradient is zero.
+  /// May be 0. A channel whose variance is 0 then gives its bias, and its gradient is zero.
   number epsilon = norm_epsilon;
-  /// What the gains begin as: zeros in the last norm of a residual block, which then begins as the identity.
+  /// The initial gains. With zeros in its last norm, a residual block begins as the identity.
   initializer gain = ones;
 };
 
@@ -88,20 +88,21 @@ struct batch_norm_body {
 }  // namespace detail
 
 /// (x − mean) / √(variance + 1e-5), scaled and shifted, with the mean and the variance of each channel over all other
-/// dims: `batch_norm(s / "norm", x, channels)`. A batch that is sharded has one mean, over all its parts. Channels may
-/// be several dims, `to(group, channel)`.
+/// dims: `batch_norm(s / "norm", x, channels)`. A sharded batch has one mean, over all its parts. Channels may be
+/// several dims, for example `to(group, channel)`.
 ///
-/// A program that evaluates says so by a fourth argument, `batch_statistics::running`: it takes the running averages,
-/// and so gives each example the same result in any batch. With `frozen`, gain and bias are not trained either. Other
-/// momenta: `batch_norm(s / "norm", x, channels, batch_norm_options{.momentum = 0.01})`.
+/// A program that evaluates has the fourth argument `batch_statistics::running`. It uses the running averages, so each
+/// example gives the same result in any batch. With `frozen`, gain and bias are not trained either. Another momentum is
+/// an option: `batch_norm(s / "norm", x, channels, batch_norm_options{.momentum = 0.01})`.
 ///
 /// parameters  gain [channels], `.gain`, ones; bias [channels], zeros
-/// states      mean [channels], zeros; variance [channels], ones: running averages, each step momentum · the batch's +
-///             (1 − momentum) · themselves, the variance that of a sample, n / (n − 1) of the batch's. f32 for bf16
+/// states      mean [channels], zeros; variance [channels], ones: running averages, f32 for bf16. A step replaces each
+///             by momentum · the batch's + (1 − momentum) · itself. For this, the batch's variance is that of a sample:
+///             times n / (n − 1)
 /// dims        those of `x`
 /// dtype       statistics are f32 for bf16, and sums of f32 are made in f64
-/// layout      a dim that is not of the channels sharded over an axis: two sums, which have the channels, are reduced
-///             together over that axis; two more for the gradient
+/// layout      if a dim other than the channels is sharded over an axis, two sums with the dims of the channels are
+///             reduced together over that axis, and two more for the gradient
 /// errors      T01 `x` lacks a dim; T04 `x` is not of floats
 /// source      Ioffe and Szegedy, arXiv:1502.03167
 inline constexpr library_layer batch_norm = detail::batch_norm_body{};

@@ -11,9 +11,10 @@
 
 namespace meshtensor::nn {
 
-/// He's initializer for the layers of a network of `relu`: normal, of variance 2 / fan, where the fan is the product of
-/// the dims' extents. Name those that each output is summed over, as in the paper and as `convolution` does, or those
-/// that each input reaches, PyTorch's `fan_out`: `he_normal(k_rows, k_cols, c_out)`.
+/// He's initializer for the layers of a network of `relu`. It is normal with the variance 2 / fan, where the fan is the
+/// product of the dims' extents. There are two choices. The paper and `convolution` name the dims that each output is
+/// summed over. PyTorch's `fan_out` names the dims of the outputs that each input reaches:
+/// `he_normal(k_rows, k_cols, c_out)`.
 ///
 /// source  He et al., arXiv:1502.01852, section 2.2
 template <dim_type... D>
@@ -21,7 +22,7 @@ constexpr initializer he_normal(D... fan) {
   return normal(sqrt(2 / (number(1) * ... * extent(fan))));
 }
 
-/// A convolution without a bias, as the last argument: before a norm, which subtracts it anyway.
+/// The type of `no_bias`. A convolution before a norm needs no bias, because the norm subtracts it anyway.
 struct without_bias {};
 /// The last argument of a `convolution` that has no bias.
 inline constexpr without_bias no_bias{};
@@ -46,7 +47,8 @@ constexpr initializer chosen(initializer const& otherwise, First const& first, R
   else return chosen(otherwise, rest...);
 }
 
-/// The dims of a convolution's result: those of `x`, outputs of windows and the channels `into` in their places.
+/// The dims of a convolution's result: those of `x`, with the outputs of windows in place of their inputs, and the
+/// channels `into` in place of `from`.
 constexpr shape convolved_rule(shape const& x, shape const& from, shape const& into, shape const& inputs,
                                shape const& outputs) {
   shape r{};
@@ -59,7 +61,7 @@ constexpr shape convolved_rule(shape const& x, shape const& from, shape const& i
   }
   return r;
 }
-/// The dims of its kernel, in the order that devices take without a copy: windows, groups, inputs, outputs.
+/// The dims of a convolution's kernel: windows, groups, inputs, outputs. Devices take this order without a copy.
 constexpr shape kernel_rule(shape const& windows, shape const& from, shape const& into) {
   shape const inputs = without(from, into), groups = without(from, inputs);
   return united(united(windows, groups), united(inputs, into));
@@ -109,7 +111,8 @@ struct convolution_of<Backward, dims<From...>, dims<Into...>> {
   }
 };
 
-/// Whether `x` lacks the dims that the layer makes. Two lists may share dims, which are groups; two dims may not.
+/// Whether `x` lacks the dims that the layer makes. If both channels are lists, they may share dims, which are groups.
+/// Two single dims must differ.
 template <class X, class From, class Into>
 inline constexpr bool lacks_new = false;
 template <class X, class... From, class... Into>
@@ -149,12 +152,12 @@ struct convolution_body {
 }  // namespace detail
 
 /// Moves a learned kernel over one to three windows of `x` and maps the channels `from` to `into`:
-/// `convolution(s / "first", x, c_in, c_out, window(rows, rows, k_rows, {.padding = same_padding}))`.
-/// An initializer of the kernel and `mt::nn::no_bias` may follow.
+/// `convolution(s / "first", x, c_in, c_out, window(rows, rows, k_rows, {.padding = same_padding}))`. An initializer of
+/// the kernel and `mt::nn::no_bias` may follow.
 ///
-/// Channels are one dim or several; a dim of both is one of groups, each with a kernel of its own:
-/// `convolution(s / "groups", x, to(group, c_in), to(group, c_out), …)` and, for each channel by itself,
-/// `convolution(s / "depthwise", x, to(channels), to(channels), …)`.
+/// Channels are one dim or several. A dim that is in both lists is one of groups, so each of its indices has a kernel
+/// of its own: `convolution(s / "groups", x, to(group, c_in), to(group, c_out), …)`. For example, each channel is
+/// convolved by itself with `convolution(s / "depthwise", x, to(channels), to(channels), …)`.
 ///
 /// parameters  kernel [windows, groups, inputs, outputs], `he_normal` of its windows and inputs; bias [into], zeros
 /// dims        those of `x`: outputs of windows in the places of their inputs, `into` in the place of `from`
@@ -163,8 +166,8 @@ struct convolution_body {
 /// source      He et al., arXiv:1502.01852
 inline constexpr library_layer convolution = detail::convolution_body<false>{};
 
-/// The transposed convolution as a layer, with the arguments of `convolution`: it leads from the outputs of windows to
-/// their inputs.
+/// The transposed convolution as a layer, with the arguments of `convolution`. It maps the outputs of windows to their
+/// inputs.
 inline constexpr library_layer convolution_transposed = detail::convolution_body<true>{};
 
 }  // namespace meshtensor::nn

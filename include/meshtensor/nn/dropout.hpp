@@ -19,7 +19,7 @@ struct dropout_body {
     builder& b = s.recorder();
     using random_t = handle_t<dtype::f32, typename X::dim_list>;
     random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
-    // Where nothing is kept the divisor is 1, because a gradient of zero times 1 / 0 is NaN.
+    // If nothing is kept, the divisor is 1, because a gradient of zero times 1 / 0 is NaN.
     number const kept = may_be(rate, 1) ? 1 - rate + apply(function::floor, rate) : 1 - rate;
     auto const scaled = x * (1 / kept);
     return select(uniform_number < 1 - rate, scaled, 0);
@@ -27,9 +27,9 @@ struct dropout_body {
 };
 }  // namespace detail
 
-/// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation is unchanged: `dropout(s /
-/// "drop", x, rate)`. A rate of 0 gives `x`, and a rate of 1 zeros. The choice of dropped elements does not depend on
-/// the layout or on the dtype.
+/// Zero with probability `rate`, and otherwise x / (1 − rate), so that the expectation is unchanged:
+/// `dropout(s / "drop", x, rate)`. A rate of 0 gives `x`, and a rate of 1 gives zeros. The choice of dropped elements
+/// does not depend on the layout or on the dtype.
 ///
 /// dims    those of `x`
 /// grad    the cotangent, with the same elements dropped and the same scale

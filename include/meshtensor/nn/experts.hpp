@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixture of experts: a router sends each token to its best experts. Each expert has room for a number of tokens, or
-// serves all that choose it.
+// serves all tokens that choose it.
 #pragma once
 
 #include <tuple>
@@ -29,14 +29,14 @@ constexpr auto probability_of_experts(X const& x, Gate const& gate, Model, Exper
   return softmax(meshtensor::detail::einsum_by<mapped_rule, dims<Model>, dims<Experts>>(summable(x), summable(gate)),
                  along);
 }
-/// See `route`.
+/// The loss `balance` of `route`.
 template <handle P, class Queue, class Experts>
 constexpr auto balance_of(P const& probability, Queue queue, Experts experts) {
   auto const favourite = cast<P::type>(one_hot(argmax(probability, experts), experts, boolean));
   return mean(sum(mean(favourite, queue) * mean(probability, queue), experts)) * extent(experts);
 }
 
-/// `x` [queue, experts, …] added up in the slots at `place`, a position in the queue of each expert.
+/// `x` [queue, experts, …] added up in the slots at `place`, the token's position in the queue of each expert.
 template <handle X, handle Place, class Queue, class Slots>
 constexpr auto in_slots(X const& x, Place const& place, Queue, Slots along) {
   builder& b = *x.owner;
@@ -47,7 +47,7 @@ constexpr auto in_slots(X const& x, Place const& place, Queue, Slots along) {
       b, scatter_add(b, x.id, place.id, meshtensor::detail::dim_of(b, along), like));
 }
 
-/// A layer whose tokens lie along `queue` and `model`: what is wrong with them, and the number of its results.
+/// The base of a layer whose tokens lie along `queue` and `model`: its error and the number of its results.
 template <meshtensor::detail::literal Lacks, int Results>
 struct layer_of_tokens {
   static constexpr int result_count = Results;
@@ -86,21 +86,23 @@ struct route_body : layer_of_tokens<"T01 route: the operand lacks a dim", 4> {
 };
 }  // namespace detail
 
-/// Sends each token to the experts that a learned router prefers for it: `auto [token, weight, balance, dropped] =
-/// route(s / "router", x, length, d_model, experts, choices, slots)`. Each expert has a queue for each index of the
-/// other dims of `x`, such as a batch: first come the tokens in their order along `queue` that prefer it most, then
-/// those that prefer it second, and so on. The first of a queue, as many as `slots` has, are served; the others are
-/// dropped, whatever the mesh.
+/// Sends each token to the experts that a learned router prefers for it:
+/// `auto [token, weight, balance, dropped] = route(s / "router", x, length, d_model, experts, choices, slots)`. Each
+/// expert has a queue for each index of the other dims of `x`, for example of a batch. A queue begins with the tokens
+/// that prefer the expert most, in their order along `queue`. The tokens that prefer it second follow, and so on. The
+/// first tokens of a queue, as many as `slots` has, are served. The others are dropped. The mesh does not change which
+/// tokens these are.
 ///
-///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot; -1: none
+///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot, or -1 if the
+///            slot is empty
 ///   weight   as `token`: the router's probability of the expert for that token, in the accumulator's type. With two
 ///            choices or more, those of a token are divided by their sum.
-///   balance  the loss that is 1 if all experts are preferred alike, and up to their number if not: experts · Σ_e (the
+///   balance  a loss that is 1 if all experts are preferred alike, and otherwise up to their number: experts · Σ_e (the
 ///            share of tokens that prefer e most) · (the mean probability of e), averaged over the queues
 ///   dropped  the share of choices for which there was no slot
 ///
 /// parameters  gate [model, experts], normal with standard deviation 1/√model
-/// layout      `experts` and a dim of `x` sharded over one axis: replicate `experts` in the router's scope
+/// layout      if `experts` and a dim of `x` are sharded over one axis, replicate `experts` in the router's scope
 /// grad        of `weight` and `balance`, by the probabilities
 /// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Fedus et al., arXiv:2101.03961, section 2.2; Lepikhin et al., arXiv:2006.16668, algorithm 1
@@ -108,7 +110,7 @@ inline constexpr library_layer route = detail::route_body{};
 
 namespace detail {
 
-/// y = x W + b along one dim, with a weight and a bias of each expert's own.
+/// y = x W + b along one dim, where each expert has its own weight and bias.
 inline constexpr library_layer linear_of_each = [](scope auto s, auto x, auto experts, auto from, auto into) {
   auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
   auto const bias = s.parameter("bias", experts, into, zeros);
@@ -119,7 +121,8 @@ inline constexpr library_layer feed_forward_of_each = [](scope auto s, auto x, a
   return linear_of_each(s / "down", gelu(up), experts, hidden, model);
 };
 
-/// The tokens of `x` in their slots; and what the experts made of them, weighted and added up for each token.
+/// `dispatched` puts the tokens of `x` in their slots. `combined` weighs the experts' results and adds them up for each
+/// token.
 inline constexpr library_layer dispatched = [](scope auto, auto x, auto token, auto queue) {
   return gather(x, token, queue);
 };
@@ -144,20 +147,21 @@ struct mixture_of_experts_body : layer_of_tokens<"T01 mixture_of_experts: the op
 };
 }  // namespace detail
 
-/// Several feed_forward networks of which each token takes only the `choices` that a learned router prefers for it:
+/// Several feed_forward networks, of which each token takes only the `choices` that a learned router prefers for it:
 /// `auto [y, balance, dropped] = mixture_of_experts(s / "experts", x, length, d_model, experts, choices, slots, d_ff)`.
-/// Add `balance`, times a factor such as 0.01, to the loss, so that all experts are used. `slots` is how many tokens an
-/// expert serves for each index of the other dims of `x`; a token without a slot at any of its experts becomes zero, so
-/// add `y` to `x`. For networks of your own, use `route` and
+/// Add `balance`, times a factor such as 0.01, to the loss, so that all experts are used. `slots` is the number of
+/// tokens that an expert serves for each index of the other dims of `x`. If a token has no slot at any of its experts,
+/// its result is zero. Therefore, add `y` to `x`. For networks of your own, use `route` and
 ///
 ///   gather(x, token, length)  →  experts of your own  →  scatter_add(made * weight, token, length, to(batch, …))
 ///
 /// parameters  router/gate [model, experts]; expert/up/weight [experts, model, hidden], expert/up/bias [experts,
 ///             hidden], expert/down/weight, expert/down/bias
 /// dims        of y: those of `x`; balance and dropped have none, see `route`
-/// layout      `experts` sharded over an axis of its own: each processor serves its experts, and y is a partial sum.
-///             Over the axis of another dim of `x`, a batch: add in<"router", replicate<experts>> and in<"expert",
-///             replicate<batch>>. Tokens go to their experts in one all_to_all, and come back in another.
+/// layout      `experts` sharded over an axis of its own: each rank serves its experts, and y is a partial sum. If
+///             another dim of `x`, for example a batch, is sharded over the same axis, add in<"router",
+///             replicate<experts>> and in<"expert", replicate<batch>>. Tokens then go to their experts in one
+///             all_to_all, and come back in another.
 /// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Shazeer et al., arXiv:1701.06538; Lepikhin et al., arXiv:2006.16668; Fedus et al., arXiv:2101.03961
 inline constexpr library_layer mixture_of_experts = detail::mixture_of_experts_body{};
@@ -177,9 +181,10 @@ struct choose_experts_body : layer_of_tokens<"T01 choose_experts: the operand la
 };
 }  // namespace detail
 
-/// The experts that a learned router prefers for each token, however many tokens prefer one: `auto [expert, weight,
-/// balance] = choose_experts(s / "router", x, length, d_model, experts, choices)`. The opposite of `route`: nothing is
-/// dropped, and the result says which experts a token has instead of which tokens an expert has.
+/// The experts that a learned router prefers for each token, however many tokens prefer one expert:
+/// `auto [expert, weight, balance] = choose_experts(s / "router", x, length, d_model, experts, choices)`. It drops no
+/// token, unlike `route`. Its result says which experts a token has, and that of `route` says which tokens an expert
+/// has.
 ///
 ///   expert   the dims of `x` without `model`, then `choices`, i64: the best expert first
 ///   weight   as `expert`: the router's probability of that expert for that token, in the accumulator's type. With two
@@ -198,7 +203,7 @@ constexpr shape grouped_rule(shape const& x, shape const& index, shape const& fr
   return united(united(without(x, from), index), into);
 }
 
-/// `linear_of_each` for the expert of each row.
+/// `linear_of_each` for rows, each of which has one expert.
 inline constexpr library_layer grouped_linear = [](scope auto s, auto x, auto expert, auto experts, auto from,
                                                    auto into) {
   using X = decltype(x);
@@ -217,7 +222,7 @@ inline constexpr library_layer grouped_linear = [](scope auto s, auto x, auto ex
   return product + gather(bias, expert, experts);
 };
 
-/// Rows times the matrices of their experts, summed over the choices: with the dims of `like`.
+/// Rows times the matrices of their experts, summed over the choices. The result has the dims of `like`.
 template <handle Rows, handle Table, handle Expert, class Experts, handle Like>
 constexpr auto sum_of_choices(Rows const& rows, Table const& table, Expert const& expert, Experts experts,
                               Like const& like) {
@@ -226,7 +231,7 @@ constexpr auto sum_of_choices(Rows const& rows, Table const& table, Expert const
       &b, grouped_einsum(b, rows.id, table.id, expert.id, meshtensor::detail::dim_of(b, experts),
                          b.m.values[like.id].dims));
 }
-/// The weighed products of the second layer without its bias, and the bias.
+/// The products of the second layer, summed without the bias, and the bias.
 inline constexpr library_layer grouped_linear_and_bias = [](scope auto s, auto x, auto expert, auto like, auto experts,
                                                             auto from, auto into) {
   auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
@@ -234,7 +239,7 @@ inline constexpr library_layer grouped_linear_and_bias = [](scope auto s, auto x
   return std::tuple(sum_of_choices(x, weight, expert, experts, like), bias);
 };
 
-/// The rows of tokens go to their experts and come back, one for each choice; then they are weighed and added up.
+/// Sends the rows of tokens to their experts and back, one row for each choice. Then it weighs them and adds them up.
 inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, auto expert, auto share, auto experts,
                                                          auto model, auto hidden, auto... at_most) {
   using X = decltype(x);
@@ -247,8 +252,8 @@ inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, a
   return std::tuple(y, bias, sent.index);
 };
 
-// Copies a tensor under a path of its own: its layout there holds for the tensor and for its gradient, so the gradient
-// is reduced to where its tokens are.
+// Copies a tensor under a path of its own. The layout of that path holds for the copy and for its gradient, so the
+// gradient is reduced to the ranks that hold its tokens.
 inline constexpr library_layer copy_in_scope = [](scope auto, auto x) {
   using X = decltype(x);
   return handle_t<X::type, typename X::dim_list>(x.owner, elementwise(*x.owner, function::copy, x.id));
@@ -272,21 +277,23 @@ struct dropless_mixture_of_experts_body
 };
 }  // namespace detail
 
-/// A mixture_of_experts that drops no token: an expert serves all that choose it, `auto [y, balance] =
-/// dropless_mixture_of_experts(s / "experts", x, length, d_model, experts, choices, d_ff)`. The parameters have the
-/// same names, so one can take the other's place; with `length` slots both give the same. The arithmetic is that of
-/// `choices` networks for each token, whatever the loads. A last argument, `at_most`, bounds the rows of an expert: it
-/// serves the first ones, in the order of the dims of `x` and then of the choices, and the others give zeros. For
-/// networks of your own, use `choose_experts`, `exchange_rows` and `grouped_einsum`.
+/// A mixture_of_experts that drops no token, because an expert serves all tokens that choose it:
+/// `auto [y, balance] = dropless_mixture_of_experts(s / "experts", x, length, d_model, experts, choices, d_ff)`. The
+/// parameters of both layers have the same names, so one layer can replace the other. With `length` slots, both give
+/// the same results. The arithmetic is that of `choices` networks for each token, whatever the loads.
+///
+/// A last argument, `at_most`, bounds the rows of an expert. The expert then serves its first rows, in the order of the
+/// dims of `x` and then of the choices, and the others give zeros. For networks of your own, use `choose_experts`,
+/// `exchange_rows` and `grouped_einsum`.
 ///
 /// parameters  router/gate [model, experts]; expert/up/weight [experts, model, hidden], expert/up/bias [experts,
 ///             hidden], expert/down/weight, expert/down/bias
 /// dims        of y: those of `x`; balance has none, see `route`
-/// layout      `hidden` sharded over an axis: each processor does its part of every expert, whatever the loads, and y
-///             is a partial sum. Tokens sharded, by any of their dims: each processor serves its tokens; add
-///             in<"expert", replicate<batch>> if `hidden` is sharded over the same axis there. `experts` sharded over
-///             the axis of tokens, with in<"router", replicate<experts>>: rows go to their experts, and come back.
-///             Over another axis hidden values are summed over it, too: rather shard `hidden`.
+/// layout      `hidden` sharded over an axis: each rank does its part of every expert, whatever the loads, and y is a
+///             partial sum. Tokens sharded by any of their dims: each rank serves its tokens. If `hidden` is sharded
+///             over the same axis, add in<"expert", replicate<batch>>. `experts` sharded over the axis of tokens, with
+///             in<"router", replicate<experts>>: rows go to their experts and come back. If `experts` is sharded over
+///             another axis, hidden values are summed over it, too. Therefore, rather shard `hidden` over that axis.
 /// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Gale et al., arXiv:2211.15841; Tan et al., arXiv:2403.08245
 inline constexpr library_layer dropless_mixture_of_experts = detail::dropless_mixture_of_experts_body{};

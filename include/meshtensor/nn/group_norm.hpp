@@ -57,12 +57,13 @@ struct instance_norm_body {
 
 /// (x − mean) / √(variance + 1e-5), scaled and shifted, with the mean and the variance over the positions of an image
 /// and over the channels of a group: `group_norm(s / "norm", x, channels, to(groups, in_group), rows, cols)`. The dims
-/// `groups` and `in_group` say how `channels` is split; their extents multiply to its extent.
+/// `groups` and `in_group` say how `channels` is split, so the product of their extents is its extent.
 ///
 /// parameters  gain [channels], ones; bias [channels], zeros
 /// dims        those of `x`
 /// dtype       statistics are f32 for bf16, and sums of f32 are made in f64
-/// layout      `channels` sharded: `groups` is; a position sharded over an axis: two sums are reduced over it
+/// layout      if `channels` is sharded, `groups` is sharded; if a position is sharded over an axis, two sums are
+///             reduced over it
 /// errors      T01 `x` lacks a dim; T03 `x` has `groups` or `in_group` already; S03 the groups do not divide the
 ///             channels
 /// source      Wu and He, arXiv:1803.08494

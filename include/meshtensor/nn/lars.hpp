@@ -11,7 +11,7 @@ namespace detail {
 template <dtype T>
 struct lars_step {
   tensor<T> rate, kept, trust;
-  value_id decay;  // no_id: none
+  value_id decay;  // no_id if there is none
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
@@ -38,11 +38,10 @@ struct lars_step {
 
 }  // namespace detail
 
-/// SGD with momentum and a rate for each layer, for large batches:
-/// v ← decay · v + learning_rate · λ · (g + weight_decay · p), then p ← p − v, where
-/// λ = trust · |p| / (|g| + weight_decay · |p|), and 1 where a length is zero. The lengths |·| are those of a whole
-/// parameter; each iteration of an enclosing loop has its own. Parameters with one dim or none, biases and gains, have
-/// λ = 1 and do not decay.
+/// SGD with momentum and a rate for each layer, for large batches: v ← decay · v + learning_rate · λ · (g +
+/// weight_decay · p), then p ← p − v. Here λ = trust · |p| / (|g| + weight_decay · |p|), and λ = 1 if |p| or |g| is
+/// zero. The lengths |·| are those of a whole parameter, so each iteration of an enclosing loop has its own. Parameters
+/// with one dim or none, such as biases and gains, have λ = 1 and do not decay.
 ///
 /// state   velocity, like the parameter
 /// source  You et al., arXiv:1708.03888, algorithm 1; without biases and gains as in Goyal et al., arXiv:1706.02677

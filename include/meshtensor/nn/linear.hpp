@@ -38,7 +38,7 @@ struct linear_body {
 ///
 /// parameters  weight [from, into], normal with standard deviation 1/√from; bias [into], zeros
 /// dims        those of `x`, `into` in the place of `from`
-/// errors      T01 `x` lacks `from`; T03 `x` has `into` already: rename it, a dim cannot be mapped to itself
+/// errors      T01 `x` lacks `from`; T03 `x` has `into` already: rename it, because a dim cannot be mapped to itself
 inline constexpr library_layer linear = detail::linear_body{};
 
 namespace detail {
@@ -60,7 +60,7 @@ struct embed_body {
 ///
 /// parameters  table [vocab, model], normal with standard deviation 1/√model
 /// dims        those of the integers, then `model`
-/// layout      `vocab` sharded over an axis: the result is a partial sum over that axis
+/// layout  if `vocab` is sharded over an axis, the result is a partial sum over that axis
 inline constexpr library_layer embed = detail::embed_body{};
 
 namespace detail {

@@ -26,7 +26,7 @@ constexpr H weighted(H const& x, number const& weight) {
   return select(factor == 0, 0, x * factor);
 }
 
-/// What is wrong with the operands of a cross entropy.
+/// The first error in the operands of a cross entropy.
 template <handle L, handle T, dim_type V>
 consteval auto cross_entropy_finding() {
   using meshtensor::detail::refusal;
@@ -37,7 +37,7 @@ consteval auto cross_entropy_finding() {
     return refusal<"T03 cross_entropy: the targets have the dim of the classes", T, V>{};
   else return no_error{};
 }
-/// What is wrong with the operands of an error.
+/// The first error in the operands of a mean squared error.
 template <handle P, handle T>
 consteval auto error_finding() {
   using meshtensor::detail::refusal;
@@ -55,16 +55,17 @@ consteval auto error_finding() {
 }  // namespace detail
 
 /// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range
-/// counts as a logit of zero weight: the loss is log Σ exp(logits − max). With `smoothing` ε, this share of the weight
-/// is spread evenly over all classes: (1 − ε) of the above, plus ε of the mean of −log softmax(logits).
+/// counts as a logit of zero weight, so its loss is log Σ exp(logits − max). With `smoothing` ε, this share of the
+/// weight is spread evenly over all classes. The loss is then (1 − ε) of the above, plus ε of the mean of −log
+/// softmax(logits).
 ///
-/// A logit of -inf masks its class: the loss is inf if it is the target's, and with smoothing if any logit is, as in
-/// PyTorch; its gradient is finite. If all logits are -inf, the loss and its gradient are zero.
+/// A logit of -inf masks its class. The loss is inf if the target's logit is -inf, and with smoothing if any logit is
+/// -inf, as in PyTorch. Its gradient is finite. If all logits are -inf, the loss and its gradient are zero.
 ///
 /// dims    those of the logits without `vocab`, then other dims of the targets
-/// dtype   f32 for bf16, and computed in it; otherwise that of the logits
-/// layout  `vocab` sharded over an axis: a max and two sums (three with `smoothing`), which lack `vocab`, are reduced
-///         over that axis; logits are never gathered
+/// dtype   f32 for bf16, and computed in f32; otherwise that of the logits
+/// layout  if `vocab` is sharded over an axis, a max and two sums (three with `smoothing`), which lack `vocab`, are
+///         reduced over that axis; logits are never gathered
 /// grad    (softmax(logits) − (1 − ε) · one_hot(target) − ε / vocab) · dy, without another reduction
 /// errors  T01 the logits lack `vocab`; T02 the targets are not integers; T03 the targets have `vocab`
 /// source  Szegedy et al., arXiv:1512.00567, section 7
@@ -105,7 +106,7 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
     return meshtensor::detail::given_up<accumulator_of(L::type), typename L::dim_list>(logits);
   }
 }
-/// Rejects a call without the dim of the classes, or with a number or a position in its place.
+/// Refuses a call without the dim of the classes, or with a number or a position in its place.
 template <handle L, meshtensor::detail::argument A = meshtensor::detail::no_argument,
           meshtensor::detail::argument B = meshtensor::detail::no_argument,
           meshtensor::detail::argument C = meshtensor::detail::no_argument>
@@ -120,7 +121,7 @@ constexpr auto cross_entropy(
 
 /// The mean, over all elements, of the squared differences.
 ///
-/// dtype   f32 for bf16, and computed in it
+/// dtype   f32 for bf16, and computed in f32
 /// errors  T02 the dtypes differ; T03 the dims differ
 template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target,

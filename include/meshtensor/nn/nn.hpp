@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All layers, losses and optimizers: they are compositions of op/ only.
+// Includes all layers, losses and optimizers, which are compositions of op/ only.
 #pragma once
 
 #include "meshtensor/nn/adafactor.hpp"

@@ -89,13 +89,13 @@ struct rms_norm_body {
 ///
 /// parameters  gain [dim], ones; bias [dim], zeros
 /// dims        those of `x`
-/// layout      `dim` sharded over an axis: a sum and then two of squares, one of them for huge elements, are reduced
-///             over that axis
+/// layout      if `dim` is sharded over an axis, a sum and then two sums of squares are reduced over that axis. One of
+///             the two is for huge elements
 /// errors      T01 `x` lacks the dim
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
 inline constexpr library_layer layer_norm = detail::layer_norm_body{};
 
-/// x / √(mean of squares + 1e-5) along a dim, then scaled: layer_norm without the mean's subtraction.
+/// x / √(mean of squares + 1e-5) along a dim, then scaled. It is layer_norm without the subtraction of the mean.
 ///
 /// parameters  gain [dim], ones
 /// dims        those of `x`

@@ -12,13 +12,13 @@
 namespace meshtensor {
 namespace nn {
 
-/// Which parameters an optimizer decays: all, or those with two dims and more. The latter leaves out biases and gains;
-/// dims of enclosing loops do not count.
+/// The parameters that an optimizer decays: all parameters, or those with at least two dims (`matrices`). Dims of
+/// enclosing loops do not count, so `matrices` leaves out biases and gains.
 enum class decayed : std::uint8_t { all, matrices };
 
 namespace detail {
 
-/// A divisor, as 1 where it is 0, which it may be if a number that a user gives is 0.
+/// A divisor, with 1 in place of 0. It may be 0 only if a number that a user gives is 0.
 template <handle X>
 constexpr X as_divisor(X const& x, bool may_be_zero) {
   return may_be_zero ? X(select(x == 0, 1, x)) : x;
@@ -42,12 +42,12 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit, bool ma
 /// Stands for a loss that was not given.
 struct no_loss {};
 
-/// Stands for the scope of the parameters: all of them.
+/// Stands for a scope that was not given, so that all parameters change.
 struct all_parameters {
   constexpr path_id path() const { return no_id; }
 };
 
-/// The gradients by the parameters under a path: of a loss, or taken from given gradients.
+/// The gradients by the parameters under a path. They are those of a loss, or chosen from given gradients.
 template <dtype T, class What>
 constexpr gradients<T> gradients_of(builder& b, What const& what, path_id root) {
   gradients<T> g{&b, {}, {}};
@@ -82,7 +82,8 @@ constexpr bool can_be_minimized() {
   }
 }
 
-/// The dims of a parameter: of enclosing loops, whose iterations are separate parameters, and its own.
+/// The dims of a parameter. `outer` has those of enclosing loops, whose iterations are separate parameters, and `own`
+/// the others.
 struct parameter_dims {
   shape outer{}, own{};
   constexpr parameter_dims(builder const& b, value_id p) {
@@ -91,13 +92,13 @@ struct parameter_dims {
   }
 };
 
-/// The number of the update that an optimizer is about to make to a parameter: 1 for the first.
+/// The number of the update that an optimizer is about to make to a parameter. The first has the number 1.
 template <scope S, dtype T>
 constexpr number this_update(S const& s, any_tensor<T> const& p) {
   return row(s, s.updates(s.path_for(p)) + 1);
 }
 
-/// Gradients, clipped if a limit is given, and one update for each parameter.
+/// Takes the gradients, clips them if there is a limit, and updates each parameter once.
 template <dtype T, class How, scope S, class What, class P>
 constexpr void update(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
   if constexpr (!requires { parameters.path(); }) {

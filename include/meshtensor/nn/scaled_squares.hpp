@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds squares of elements of any size: norms and lengths of huge and of tiny values are as right as those of others.
+// Adds squares of elements of any size, so that norms and lengths of huge and of tiny values are as exact as others.
 #pragma once
 
 #include "meshtensor/op/elementwise.hpp"
 
 namespace meshtensor::nn::detail {
 
-/// The elements of a dtype whose squares can be added as they are. Powers of two are the factors of the others, because
-/// they change no digit.
+/// The elements of a dtype whose squares can be added as they are. Other elements are first multiplied by a power of
+/// two, because such a factor changes no digit.
 struct range_of_squares {
   double most, lower;   // elements beyond `most` are multiplied by `lower`
-  double least, raise;  // where none is beyond `least`, all are multiplied by `raise`
+  double least, raise;  // if no element is beyond `least`, all are multiplied by `raise`
 
   static constexpr range_of_squares of(dtype t) {
     return t == dtype::f64 ? range_of_squares{0x1p400, 0x1p-560, 0x1p-290, 0x1p560}
@@ -18,14 +18,14 @@ struct range_of_squares {
   }
 };
 
-/// `x`, with elements beyond ± `most` replaced by it.
+/// `x`, with elements beyond ± `most` replaced by ± `most`.
 template <handle X>
 constexpr X held_within(X const& x, double most) {
   return minimum(maximum(x, -most), most);
 }
 
-/// The sum or mean of squares as it is, right where no element is huge, and that of lowered elements, right elsewhere.
-/// Neither overflows, so that nothing without use is infinite.
+/// Two sums or means of squares. `usual` is right if no element is huge, and `lowered` is that of lowered elements,
+/// which is right otherwise. Neither overflows, so the one that is not used is never infinite.
 template <handle Y>
 struct squares_of {
   Y usual, lowered;
@@ -39,14 +39,14 @@ constexpr auto squares_within(X const& x, Added const& added) {
   auto const lowered = x * range.lower;
   return squares_of{added(held * held), added(lowered * lowered)};
 }
-/// Whether no element is huge; `count`: the number of elements of a mean, 1 for a sum.
+/// Whether no element is huge. `count` is the number of elements of a mean, and 1 for a sum.
 template <handle Y>
 constexpr auto are_usual(squares_of<Y> const& q, number const& count) {
   constexpr double most = range_of_squares::of(Y::type).most;
   return q.usual < most * most / (2 * count);
 }
 
-/// The sum or mean of squares itself, infinite if the dtype cannot hold it.
+/// The sum or mean of squares itself. It is infinite if the dtype cannot hold it.
 template <handle Y>
 constexpr auto added_of(squares_of<Y> const& q, number const& count) {
   constexpr double raise = 1 / range_of_squares::of(Y::type).lower;
@@ -59,14 +59,15 @@ constexpr auto root_of(squares_of<Y> const& q, number const& count = 1) {
   auto const root = sqrt(select(usual, q.usual, q.lowered));
   return select(usual, root, root * (1 / range_of_squares::of(Y::type).lower));
 }
-/// 1 / √x, and 0 where x is 0, which it may be if an epsilon that a user gives is 0.
+/// 1 / √x, and 0 where x is 0. It may be 0 only if an epsilon that a user gives is 0.
 template <handle X>
 constexpr X rsqrt_or_zero(X const& x, bool may_be_zero) {
   if (!may_be_zero) return rsqrt(x);
   auto const is_zero = x == 0;
   return select(is_zero, 0, rsqrt(select(is_zero, 1, x)));
 }
-/// 1 / √(mean of squares + epsilon), of elements that may be huge; squares that vanish do not count beside an epsilon.
+/// 1 / √(mean of squares + epsilon), of elements that may be huge. Squares of tiny elements may vanish, because they
+/// are far smaller than an epsilon.
 template <handle Y>
 constexpr auto rsqrt_of(squares_of<Y> const& q, number const& count, number const& epsilon) {
   auto const usual = are_usual(q, count);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rate schedules: numbers, evaluated before each step. A constant rate is a number already. As a number of an
-// optimizer a schedule follows that optimizer's updates, elsewhere the steps of its program. In the formulas t counts
-// those that are complete, 0 at first; rise = min(1, (t + 1) / warmup); passed = (t − warmup) / (total − warmup),
-// between 0 and 1. A warmup or divisor below 1 counts as 1.
+// Learning rate schedules. A schedule is a number, evaluated before each step. A constant rate is a number already. A
+// schedule that is a number of an optimizer follows that optimizer's updates, and any other schedule follows the steps
+// of its program. In the formulas, t is the number of complete updates or steps, so it begins at 0. The formulas also
+// use rise = min(1, (t + 1) / warmup) and passed = (t − warmup) / (total − warmup), which is kept between 0 and 1. A
+// warmup or divisor below 1 counts as 1.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +19,7 @@ constexpr number row(S const& s, number const& n) {
   return number::of_row(&s.recorder(), s.recorder().add_number(n));
 }
 
-/// A number that was given to an optimizer, as one row: schedules in it follow the optimizer's updates.
+/// A number that was given to an optimizer, as one row. Schedules in this number follow the optimizer's updates.
 template <scope S>
 constexpr number own_row(S const& s, number const& given) {
   builder& b = s.recorder();
@@ -82,8 +83,8 @@ constexpr number warmup_linear(S const& s, number const& peak, number const& war
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
 }
 
-/// Rises linearly to `peak` in `warmup` steps; from each of the steps `falls` on it is `factor` times what it was
-/// before: `warmup_stairs(s, 0.1, 500, {30'000, 60'000, 80'000})`. peak · rise · factor^(how many of `falls` are <= t).
+/// Rises linearly to `peak` in `warmup` steps, and is multiplied by `factor` at each of the steps `falls`:
+/// `warmup_stairs(s, 0.1, 500, {30'000, 60'000, 80'000})`. peak · rise · factor^(the number of `falls` that are <= t).
 ///
 /// source  He et al., arXiv:1512.03385, section 3.4
 template <scope S>

@@ -11,7 +11,7 @@ namespace detail {
 /// Weight decay as a part of the gradient: g + decay · p, for the parameters that decay.
 template <dtype T>
 struct decay_in_gradient {
-  value_id factor;  // no_id: none
+  value_id factor;  // no_id if there is none
   decayed which;
 
   template <scope S>
@@ -51,15 +51,15 @@ struct momentum_step {
 
 /// Stochastic gradient descent: p ← p − learning_rate · g.
 ///
-/// `minimize(s / "optimizer", loss)` updates all parameters that the loss was computed from, but not those that are
-/// only read through `stop_gradient`; with a scope as a third argument, those of them that are declared under it.
-/// Instead of a loss it takes gradients, as `accumulate` and `gradient_by_parameters` return them. `clip_norm`, if
-/// given, limits the global norm of all gradients. Every number may be `s.number("…", …)` or a schedule, which then
-/// follows the updates made under this scope. The updates of each parameter are counted separately, by the scope's path
-/// and its own. All this holds for all optimizers.
+/// `minimize(s / "optimizer", loss)` updates all parameters that the loss was computed from, except parameters that are
+/// only read through `stop_gradient`. If a scope is the third argument, it updates only the parameters that are
+/// declared under this scope. Instead of a loss it takes gradients, as `accumulate` and `gradient_by_parameters` return
+/// them. `clip_norm`, if given, limits the global norm of all gradients. Every number may be `s.number("…", …)` or a
+/// schedule, which then follows the updates made under this scope. The updates of each parameter are counted
+/// separately, by the path of the scope and the path of the parameter. All this holds for all optimizers.
 ///
-/// `weight_decay`, if given, is a part of the gradient: g + weight_decay · p in place of g, after clipping. With
-/// `.decayed = mt::decayed::matrices` biases and gains do not decay.
+/// `weight_decay`, if given, is a part of the gradient: after clipping, g + weight_decay · p takes the place of g. With
+/// `.decayed = mt::decayed::matrices`, biases and gains do not decay.
 struct sgd {
   static constexpr name label = "sgd";
   number learning_rate = 0.1;
@@ -78,7 +78,7 @@ struct sgd {
   }
 };
 
-/// SGD with momentum: v ← decay · v + g, without dampening, then p ← p − learning_rate · v; in Nesterov's form p ← p −
+/// SGD with momentum: v ← decay · v + g, without dampening, then p ← p − learning_rate · v. In Nesterov's form, p ← p −
 /// learning_rate · (decay · v + g).
 ///
 /// state   velocity, like the parameter

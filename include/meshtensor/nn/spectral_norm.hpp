@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectral norm: divides a weight by its largest singular value, which power iteration follows.
+// Spectral norm: divides a weight by its largest singular value, which is estimated by power iteration.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -12,7 +12,7 @@ namespace meshtensor::nn {
 
 namespace detail {
 
-/// A vector in the direction of `x`, of length 1; `before` if `x` is zeros, which have none.
+/// A vector in the direction of `x`, of length 1. If `x` is zeros, it has no direction, so the result is `before`.
 template <handle H>
 constexpr H unit(H const& x, H const& before) {
   auto const length = length_of(x, [](auto const& y) { return sum(y); });
@@ -64,8 +64,8 @@ struct spectral_norm_body {
 
 /// A weight divided by an estimate of its largest singular value, as a matrix of `rows` and of all its other dims:
 /// `conv(x, spectral_norm(s / "norm", kernel, c_out), …)`. Each step makes one power iteration, or as many as a last
-/// argument says; an evaluation makes 0, and so takes the vectors of the last step of training. A weight of zeros is
-/// divided by 1 and keeps the vectors, so that later steps can follow it when it is trained.
+/// argument says. For an evaluation, pass 0, so that it takes the vectors of the last step of training. A weight of
+/// zeros is divided by 1 and keeps the vectors, so that later steps can follow it when it is trained.
 ///
 /// states  left [rows] and right [the other dims]: the estimated singular vectors, at first random. f32 for bf16
 /// dims    those of `weight`

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standardizes a tensor along any set of dims and scales it: what batch, group and instance norm share.
+// The standardization that batch, group and instance norm share: along any set of dims, followed by a scale and a
+// shift.
 #pragma once
 
 #include <tuple>
@@ -10,7 +11,7 @@
 
 namespace meshtensor::nn::detail {
 
-/// A tensor's mean and sum along the dims of a list; along none it is the tensor.
+/// A tensor's mean and sum along the dims of a list. If the list is empty, they are the tensor itself.
 template <handle H, class... D>
 constexpr auto mean_along(H const& x, dims<D...> along) {
   auto const make = [&](builder& b, shape const& s) { return mean(b, x.id, s); };
@@ -31,9 +32,10 @@ constexpr number elements_along(dims<D...>) {
   return (number(1) * ... * extent(D{}));
 }
 
-/// The mean of x, 1 / √(variance + epsilon), which is 0 where both are 0, and the variance, which is infinite if the
-/// dtype cannot hold it. Two sums of one pass over `x` are reduced together, both in f64: no digit of an f32 is lost in
-/// the difference of squares, and no square overflows before its root is taken. f64 itself takes a second pass.
+/// The mean of x, 1 / √(variance + epsilon), and the variance. The second is 0 where variance and epsilon are 0, and
+/// the variance is infinite if the dtype cannot hold it. Two sums of one pass over `x` are reduced together, both in
+/// f64. Therefore no digit of an f32 is lost in the difference of squares, and no square overflows before its root is
+/// taken. f64 itself takes a second pass.
 template <handle X, class Along>
 constexpr auto statistics(X const& x, Along along, number const& epsilon) {
   if constexpr (X::type == dtype::f64) {
@@ -58,9 +60,9 @@ constexpr auto scaled(X const& x, G const& gain, G const& bias, C const& centre,
   return cast<X::type>((cast<inner>(x) - centre) * scale * cast<inner>(gain) + cast<inner>(bias));
 }
 
-/// A tuple of `x` standardized along the dims `along`, then scaled and shifted, its mean along them, the reciprocal of
-/// its deviation and, if it is asked for, its variance, which may not fit the dtype where the others do. Gain and bias
-/// may have dims of `along`.
+/// A tuple. It begins with `x`, standardized along the dims `along`, then scaled and shifted. The mean along these dims
+/// and the reciprocal of the deviation follow, and the variance if `GivesVariance`. The variance is optional, because
+/// it may not fit the dtype where the other results do. Gain and bias may have dims of `along`.
 template <bool GivesVariance, handle X, handle G, class Along>
 constexpr auto standardized(X const& x, G const& gain, G const& bias, Along along, number const& epsilon) {
   constexpr dtype inner = accumulator_of(X::type);

@@ -19,12 +19,12 @@ namespace meshtensor::detail {
 
 class graph_labels : protected speller {
  public:
-  /// The numbers may be null: then a loop has its iterations only if its dim is fixed.
+  /// `numbers` may be null. In this case, a loop has the number of its iterations only if its dim is fixed.
   graph_labels(module const& m, binding const* numbers) : speller(m), numbers_(numbers) {}
 
  protected:
   static std::string quoted(std::string_view s) { return quoted(std::vector<std::string>{std::string(s)}); }
-  /// Lines below each other.
+  /// The lines as one string of DOT, below each other.
   static std::string quoted(std::vector<std::string> const& lines) {
     std::string r = "\"";
     for (std::string const& line : lines) {
@@ -66,7 +66,7 @@ class graph_labels : protected speller {
     std::int64_t const times = owner->kind == primitive::repeat ? extent(loop::of(*owner).dim) : 0;
     return head(*owner) + (times > 0 ? ", " + std::to_string(times) + " times" : "") + ": " + title;
   }
-  /// What nodes of a scope do: their number, the most frequent operations, and all collectives.
+  /// A summary of nodes of a scope: the most frequent operations with their numbers, and all collectives.
   std::vector<std::string> summary(std::vector<int> const& nodes) const {
     std::map<std::string, int> operations, collectives;
     for (int i : nodes) {
@@ -111,7 +111,7 @@ class graph_labels : protected speller {
   }
 
  private:
-  /// 0: it is not known.
+  /// The extent of a dim, or 0 if it is not known.
   std::int64_t extent(dim_id d) const {
     if (numbers_ != nullptr) return numbers_->extent[d];
     return m_.dims[d].kind == dim_row::fixed ? m_.dims[d].value : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a page about who holds what: a figure for each kind of tensors that are held alike.
+// The part of a page that shows which rank holds which elements: one figure for all tensors with equal dims and
+// layouts.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ inline std::string breakable(std::string const& path) {
   for (char c : canvas::escaped(path)) all += c == '/' ? std::string("/<wbr>") : std::string(1, c);
   return all;
 }
-/// The names of a figure's tensors: the first one, and the others if the reader asks for them.
+/// The names of a figure's tensors. The first one is shown, and the others if the reader asks for them.
 inline std::string names_of_figure(std::vector<std::string> const& names) {
   std::string const first = "<b>" + breakable(names[0]) + "</b>";
   if (names.size() == 1) return first;

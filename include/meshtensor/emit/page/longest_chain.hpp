@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the chain of operations that takes longest, each of which needs the one before: no order of a step is shorter.
+// Finds the chain of operations that takes longest. Each of them needs the one before, so no order makes a step
+// shorter.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,9 @@
 
 namespace meshtensor::detail {
 
-/// Times follow from the given rates: an operation takes the time of its arithmetic or of its bytes, whichever is
-/// longer, a collective that of its messages and of the bytes received over the slowest of its axes, and a loop its
-/// iterations one after the other.
+/// The times of a chain follow from the given rates. An operation takes the longer of the times of its arithmetic and
+/// of its bytes. A collective takes the time of its messages and of the bytes received, over the slowest of its axes.
+/// The iterations of a loop run one after the other.
 class longest_chain : speller {
  public:
   struct link {
@@ -34,11 +35,11 @@ class longest_chain : speller {
   }
 
   double seconds() const { return seconds_; }
-  /// Neighbours in one scope are one link.
+  /// The links of the chain. Neighbouring operations of one scope are one link.
   std::vector<link> const& links() const { return links_; }
 
  private:
-  /// The longest chain in a region; `keeps` its links, too.
+  /// The seconds of the longest chain in a region. If `keeps`, the chain's links are added to `links_`.
   double walk(int region, bool keeps) {
     std::vector<double> until(static_cast<std::size_t>(m_.node_count));
     std::vector<int> before(static_cast<std::size_t>(m_.node_count), -1);
@@ -80,7 +81,7 @@ class longest_chain : speller {
     }
     links_.push_back({what, where, seconds});
   }
-  /// Of one run of the region that has it.
+  /// The seconds of a node in one run of its region.
   double seconds_of(node const& n) {
     if (is_collective(n.kind)) return seconds_of_collective(n);
     if (n.kind == primitive::repeat) {
@@ -93,7 +94,7 @@ class longest_chain : speller {
   }
   double seconds_of_collective(node const& n) const {
     auto const members = static_cast<int>(exchange_of(m_, p_.numbers, n).members);
-    std::int64_t const runs = std::max<std::int64_t>(1, runs_.of[n.region]);  // slices of a loop differ: their mean
+    std::int64_t const runs = std::max<std::int64_t>(1, runs_.of[n.region]);  // a mean: slices of a loop differ
     auto const bytes = static_cast<double>(bytes_in_step(m_, p_.numbers, n, runs)) / static_cast<double>(runs);
     bool const in_steps = goes_in_steps(p_.numbers.local_bytes(m_.operand_value(n, 0)));
     int const messages = messages_in_turn(n.kind == primitive::all_reduce, in_steps, members);

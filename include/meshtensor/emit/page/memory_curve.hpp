@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws what fills the arena during a step, by scope.
+// Draws which scopes fill the arena during a step.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace meshtensor::detail {
 
-/// The colours of scopes, the same for a scope in all plans of a page. They differ in brightness, too, and stand out on
-/// light and on dark pages.
+/// The colours of scopes. A scope has the same colour in all plans of a page. Colours also differ in brightness, and
+/// stand out on light and on dark pages.
 class scope_colours {
  public:
   static constexpr char const* all_others = "all other scopes";
@@ -100,7 +100,7 @@ class memory_curve : speller {
   std::int64_t bytes(int v) const {
     return p_.numbers.local_bytes(m_.values[v]) * (p_.where[v] == place::turns ? 2 : 1);
   }
-  /// Of each of many equal spans the moment at which most is held.
+  /// Divides the step into many equal spans, and chooses from each span the moment with the most bytes.
   void choose_moments(liveness const& life) {
     std::vector<std::int64_t> held(static_cast<std::size_t>(life.now) + 2);
     for (int v = 0; v < m_.value_count; ++v) {
@@ -118,7 +118,7 @@ class memory_curve : speller {
       moments_.push_back(static_cast<int>(std::max_element(begin, end) - held.begin()));
     }
   }
-  /// The path of the node that makes a value, without what is below its second component.
+  /// The path of the node that makes a value, cut after its second component.
   std::string scope_of(value_id v) const {
     node const* n = &m_.nodes[m_.values[v].node];
     while (n->kind == primitive::repeat || n->kind == primitive::kernel) {

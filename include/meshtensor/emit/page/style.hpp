@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style sheet of a page: on narrow windows plans stand below each other and wide tables scroll alone. The page is
-// dark if the reader prefers that.
+// The style sheet of a page. On narrow windows, plans stand below each other and wide tables scroll alone. The page is
+// dark if the reader prefers dark pages.
 #pragma once
 
 #include <string>

@@ -23,17 +23,17 @@ inline std::string quantity(std::int64_t n, char const* of) {
   std::string const r = rounded(n);
   return r + (r.back() == ' ' ? "" : " ") + of;
 }
-/// A cell of a table whose column is aligned on the right, for it begins with a space.
+/// A cell whose column is aligned on the right, because the cell begins with a space.
 inline std::string right_aligned(std::string const& s) { return " " + s; }
-/// ` x3`, ` at most x3`; for 1 nothing, or ` at most once`.
+/// ` x3` or ` at most x3`. For 1, the text is empty or ` at most once`.
 inline std::string times_text(std::int64_t n, bool at_most = false) {
   std::string const limit = at_most ? " at most" : "";
   return n == 1 ? limit + (at_most ? " once" : "") : limit + " x" + std::to_string(n);
 }
-/// Before an amount that may be less.
+/// The words before an amount that may be less.
 inline char const* limit_text(bool at_most) { return at_most ? "at most " : ""; }
 
-/// The indices of lines: those with most bytes first, equal ones in their order.
+/// The indices of lines. Lines with more bytes come first, and equal ones stay in their order.
 template <class Lines>
 auto largest_first(Lines const& all) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;  // sort key, index

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a report: the program, the mesh, the extents of dims, and axes over which nothing is spread.
+// The head of a report: the program, the mesh, the extents of dims, and the axes that shard nothing.
 #pragma once
 
 #include <string>
@@ -44,7 +44,7 @@ class dims_of_report : speller {
     std::vector<bool> used(max_dims);
     for (int v = 0; v < m_.value_count; ++v)
       for (int i = 0; i < m_.values[v].dims.count; ++i) used[m_.values[v].dims.at[i]] = true;
-    std::string made;  // by the partition, and by operations for themselves
+    std::string made;  // dims that the partition made, or operations for themselves
     for (int d = 0; d < m_.dim_count; ++d) {
       if (!used[static_cast<std::size_t>(d)]) continue;
       dim_row const& row = m_.dims[d];
@@ -77,7 +77,7 @@ class dims_of_report : speller {
     }
     text_ += "\n" + made;
   }
-  /// The first of the loops that may end early whose iterations a dim counts, if there is one.
+  /// The first loop that may end early and whose iterations this dim counts, or null.
   node const* loop_that_ends(int d) const {
     for (int i = 0; i < m_.node_count; ++i)
       if (m_.nodes[i].kind == primitive::repeat)

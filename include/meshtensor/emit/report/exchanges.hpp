@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a report about collectives: what a processor receives by each, and the line that caused it.
+// The part of a report about collectives: the bytes that a rank receives by each, and the line that caused it.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ class exchanges_of_report : speller {
  public:
   exchanges_of_report(module const& m, plan const& p) : speller(m), p_(p) {}
 
-  /// The collectives of one kind over the same axes that one line of the user causes.
+  /// All collectives of one kind over the same axes that one line of the user causes.
   struct line {
     std::string kind, over, where;
     std::int64_t runs, bytes;  // in a step
-    bool at_most;              // in a loop that may end early, or a branch
+    bool at_most;              // true in a branch and in a loop that may end early
   };
   std::vector<line> lines() const {
     std::vector<line> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a report about memory: how much each use of it takes, and what fills it when it is fullest.
+// The part of a report about memory: the size of each use, and the values in memory when it is fullest.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace meshtensor::detail {
 
-/// The live values when the arena is fullest.
+/// The values that are live when the arena is fullest.
 inline std::vector<value_id> held_at_fullest(module const& m, plan const& p) {
   auto const again = std::make_unique<plan>();
   again->numbers = p.numbers, again->steps = p.steps;
@@ -74,7 +74,7 @@ class memory_of_report : speller {
                                                              : text_of(n);
     return what + ", " + origin(n);
   }
-  /// The operation that computes a value; for a result of a loop or kernel, the node inside it.
+  /// The operation that computes a value. For a result of a loop or kernel, this is the node inside it.
   std::string maker(value_id v) const {
     node const* n = &m_.nodes[m_.values[v].node];
     while (n->kind == primitive::repeat || n->kind == primitive::kernel) {

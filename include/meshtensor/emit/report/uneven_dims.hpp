@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a report about dims whose parts differ, and what the largest part costs.
+// The part of a report about dims whose parts differ, and about the costs of the largest part.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class uneven_dims_of_report : speller {
   uneven_dims_of_report(module const& m, binding const& numbers, mesh_shape const& mesh)
       : speller(m), numbers_(numbers), mesh_(mesh) {}
 
-  /// The dims whose parts differ, and what the largest part costs: once for each dim and list of axes.
+  /// The dims whose parts differ, with the costs of the largest part. Each dim is listed once for each list of axes.
   std::string text() const {
     std::string r;
     std::vector<cut_dim> told;
@@ -51,14 +51,14 @@ class uneven_dims_of_report : speller {
   }
 
  private:
-  /// The parts of a dim that the program names, over a list of axes.
+  /// A dim that the program names, and the axes that shard it.
   struct cut_dim {
     dim_id dim;
     std::vector<int> axes;  // the major one first
 
     bool operator==(cut_dim const&) const = default;
   };
-  /// How the dim at a position of a value is cut; of the elements of a part, how the dim of all parts is.
+  /// The cut of the dim at a position of a value. Elements of a part have the cut of the dim whose parts they are.
   cut_dim cut_of(value const& v, int position) const {
     int const d = v.dims.at[position];
     int const at = numbers_.block_of[d].whole == 0 ? position : v.dims.find(numbers_.block_of[d].blocks - 1);
@@ -85,8 +85,8 @@ class uneven_dims_of_report : speller {
       text += (k == 0 ? "" : " | ") + std::to_string(parts[k].count);
     return parts.size() <= most ? text : text + " | ...";
   }
-  /// The operations of a step, and the bytes of parameters and state, of a rank with the largest part, of tensors that
-  /// are cut so.
+  /// The work and memory of a rank with the largest part, for tensors with this cut: the operations of a step, and the
+  /// bytes of parameters and state.
   std::pair<double, double> work_and_bytes(cut_dim const& c) const {
     double flops = 0, bytes = 0;
     run_counts const runs = run_counts_of(m_, numbers_);

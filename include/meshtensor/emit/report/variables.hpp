@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a report about parameters or state: their layouts, and what a processor stores of them.
+// The part of a report about parameters or state: their layouts, and the bytes that a rank stores of them.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class variables_of_report : speller {
   std::string text(char const* what, bool trainable) const {
     table t;
     std::int64_t local = 0, whole = 0, count = 0;
-    std::string names, type_of_last;  // neighbours of one type and path share a line: an optimizer's slots
+    std::string names, type_of_last;  // neighbours of one type and path share a line, for example an optimizer's slots
     std::int64_t together = 0;
     value_id last = no_id;
     auto const put = [&] {

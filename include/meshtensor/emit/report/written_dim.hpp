@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the dim of the user's program from which the partition or an operation made another one, for reports.
+// Finds the dim of the user's program from which the partition or an operation made another dim. Reports use it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits argmax as a maximum and the least position that has it.
+// Emits argmax as the maximum and the first position that has it.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
@@ -7,7 +7,7 @@
 
 namespace meshtensor::hlo {
 
-/// The position of the greatest element, the lowest one among equals; nan is greater than any number.
+/// The position of the greatest element, and of the first one among equals. A NaN is greater than any number.
 inline value argmax(emission& e, node const& n) {
   int const along = e.dims(n).find(argmax_attributes::of(n).dim);
   value const x = e.operand(n);
@@ -15,7 +15,7 @@ inline value argmax(emission& e, node const& n) {
   value const place = iota(e.w, {"i64", x.type.shape}, along);
   value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
   value hit = compare(e.w, "EQ", {x, most});
-  if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // if one is nan, so is the greatest, and nan equals nothing
+  if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // a NaN makes `most` a NaN, which equals nothing
     hit = binary(e.w, "or", {hit, compare(e.w, "NE", {x, x})});
   return reduce(e.w, reduction::min, select(e.w, {hit, place, none}), {along});
 }

@@ -7,7 +7,8 @@
 
 namespace meshtensor::hlo {
 
-/// Emits a sort of a node's operand that moves the positions along; nan is greater than any number.
+/// Emits a sort of a node's operand, and returns the positions of the sorted elements. A NaN is greater than any
+/// number.
 inline value sorted_positions(emission& e, node const& n, dim_id dim, bool descending) {
   value const& x = e.operand(n);
   int const along = e.dims(n).find(dim);

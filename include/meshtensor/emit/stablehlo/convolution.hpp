@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits conv, in all directions, as a convolution of [batch, window…, channels] with [window…, channels, channels].
+// Emits conv in all directions, always as a convolution of [batch, window…, channels] with [window…, channels,
+// channels].
 #pragma once
 
 #include "meshtensor/emit/stablehlo/window.hpp"
@@ -46,7 +47,7 @@ class convolution_writer {
   }
 
  private:
-  /// Sorts the dims over which no window moves by the tensors that have them.
+  /// Sorts the dims along which no window moves by the tensors that have them.
   void sort_dims() {
     auto const unwindowed = [](shape const& all, shape const& windowed) { return without(all, windowed); };
     shape const x = unwindowed(x_.dims, in_x_), y = unwindowed(y_.dims, in_y_), to = unwindowed(to_.dims, in_to_);
@@ -58,14 +59,14 @@ class convolution_writer {
     for (int i = 0; i < y.count; ++i)
       if (!x.has(y.at[i]) && to.has(y.at[i])) channels_.add(y.at[i]);
   }
-  /// Which tensor's parts say what operand 0 needs.
+  /// The tensor whose parts decide which elements of operand 0 are needed.
   window_place place(std::size_t k) const {
     auto const i = static_cast<int>(k);
     bool const of_inputs = which_ != conv_direction::backward;
     if (which_ == conv_direction::kernel) return {y_, y_.dims.find(in_y_.at[i]), of_inputs};
     return {to_, to_.dims.find(in_to_.at[i]), of_inputs};
   }
-  /// In their own dtype: compilers multiply bf16 exactly, sum it in f32 and round once.
+  /// An operand in its own dtype, because compilers multiply bf16 exactly, sum it in f32 and round once.
   value operand(int i) { return e_.operand(n_, i); }
   value only(value const& v, shape& have, shape const& needed) {
     value const r = reduce(e_.w, reduction::sum, v, lost(have, needed));
@@ -77,7 +78,7 @@ class convolution_writer {
     for (int i = 0; i < of.count; ++i) all *= v.type.shape[static_cast<std::size_t>(have.find(of.at[i]))];
     return all;
   }
-  /// `v` in this order of dims; those of windows stay apart, others become one.
+  /// `v` in this order of dims. The dims of windows stay separate, and the dims of each other list are merged into one.
   value merged(value const& v, shape const& have, std::initializer_list<shape> order) {
     shape all{};
     extents in_order, together;
@@ -124,7 +125,7 @@ class convolution_writer {
             "f]x[" + places + "i, o]->[b, " + places + "f]>, feature_group_count = " + std::to_string(groups) +
             " : i64, batch_group_count = 1 : i64, precision_config = [" + precision + ", " + precision + "]");
   }
-  /// The result with its own dims in their order.
+  /// The result with its own dims, in their order.
   value apart(value const& v) {
     type const t = e_.result_type(n_);
     shape order = united(united(batch_, in_to_), united(groups_, channels_));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits halos: each replica's part of a dim, with the neighbours' elements that windows reach from it. In StableHLO it
-// has one length on all replicas: it is not cut at the ends of the dim, but has zeros there.
+// Emits halos: each replica's part of a dim, with the neighbours' elements that windows reach from it. All replicas run
+// one program, so the widened part has the same length on all of them. Therefore it is not cut at the ends of the dim,
+// but has zeros beyond them.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/exchange.hpp"
 
 namespace meshtensor::hlo {
 
-/// The elements of `x`, whole along dim `k`, that each replica's part reaches, with zeros beyond its ends. `layout`,
-/// `place`: what cuts the parts.
+/// The elements of `x` that windows reach from each replica's part along dim `k`. `x` is whole along this dim, and
+/// zeros stand beyond its ends. `layout` and `place` say how the dim is cut into parts.
 inline value reached_of_whole(emission& e, value x, int k, reached_range const& r, placement const& layout, int place) {
   auto const at = static_cast<std::size_t>(k);
   std::int64_t const parts = reached_range::parts_of(e.b, layout, place), all = x.type.shape[at];
@@ -31,8 +32,8 @@ inline value reached_of_whole(emission& e, value x, int k, reached_range const& 
   return part(e.w, x, first, own.shape);
 }
 
-/// The `count` elements from `begin` on of the replica that is `distance` places behind this one along an axis; zeros
-/// where there is none.
+/// The `count` elements from `begin` on, from the replica that is `distance` places further along an axis. If there is
+/// no such replica, they are zeros.
 inline value from_neighbour(emission& e, value const& x, int k, std::int64_t begin, std::int64_t count, int axis,
                             std::int64_t distance) {
   auto const at = static_cast<std::size_t>(k);
@@ -54,8 +55,8 @@ inline value from_neighbour(emission& e, value const& x, int k, std::int64_t beg
                 "source_target_pairs = dense<[" + pairs + "]> : tensor<" + std::to_string(number) + "x2xi64>");
 }
 
-/// What each replica's part reaches along dim `k`, from the replica itself and its neighbours along one axis; nothing
-/// where it lies elsewhere.
+/// The elements that windows reach from each replica's part along dim `k`, from the replica itself and its neighbours
+/// along one axis. The result is empty if some of these elements are on other replicas.
 inline std::optional<value> reached_of_neighbours(emission& e, value const& x, int k, reached_range const& r,
                                                   placement const& before, placement const& after) {
   auto const at = static_cast<std::size_t>(k);

@@ -7,8 +7,8 @@
 
 namespace meshtensor::hlo {
 
-/// Emits a reduce_window: the window of an element reaches from the first element to it, or from it to the last. If the
-/// sum is exclusive, a pad shifts the sums by one.
+/// Emits a reduce_window, in which the window of an element reaches from the first element to it, or from it to the
+/// last. If the sum is exclusive, a pad shifts the sums by one.
 inline value cumulative_sum(emission& e, node const& n) {
   cumulative_sum_attributes const a = cumulative_sum_attributes::of(n);
   cumulative const which = a.which;

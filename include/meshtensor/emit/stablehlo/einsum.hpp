@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits an einsum as products of two operands, from left to right; a dim is summed as soon as no other operand has it.
+// Emits an einsum as products of two operands, from left to right. A dim is summed as soon as no other operand has it.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/looked_up.hpp"
@@ -57,7 +57,7 @@ inline value einsum(emission& e, node const& n) {
   return product(e, n, factors);
 }
 
-/// As an einsum with a mask of rows and groups: it costs as many times the arithmetic as there are groups.
+/// Emits an einsum with a mask of rows and groups. Therefore it costs as many times the arithmetic as there are groups.
 inline value grouped_einsum(emission& e, node const& n) {
   int const groups = grouped_einsum_attributes::of(n).groups;
   int const with = e.dims(n, 0).has(groups) ? 0 : e.dims(n, 1).has(groups) ? 1 : 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of the StableHLO emission: the module with its numbers, and the values that are written already.
+// The state of the StableHLO emission: the module with its numbers, and the values that have been written.
 #pragma once
 
 #include <map>
@@ -16,14 +16,14 @@
 
 namespace meshtensor::hlo {
 
-/// One program is written for all ranks of a mesh: replicas that differ only in their coordinates.
+/// One program is written for all ranks of a mesh. They are replicas, which differ only in their coordinates.
 class emission {
  public:
   meshtensor::module const& m;
   binding const& b;
   mesh_shape const& mesh;
   writer& w;
-  value index, iteration;  // of the innermost loop, i64; linear over all enclosing loops, ui64
+  value index, iteration;  // `index`, i64, is that of the innermost loop; `iteration`, ui64, counts all loops
   value seed, step;        // ui64
   struct argument {
     number_id row;
@@ -31,7 +31,7 @@ class emission {
   };
   std::vector<argument> given;  // numbers that are not known before the first step
   stablehlo_options const how;
-  /// Differences of an operand from one of its elements, and the sum of them in f64: see narrow_sum.
+  /// The differences of an operand from one of its elements, and their sum in f64: see narrow_sum.
   struct deviations {
     value_id of;
     region_id region;
@@ -40,20 +40,21 @@ class emission {
     value values, first, sum;
   };
   std::vector<deviations> known_deviations;
-  /// Positions of the greatest elements of a pool's windows, none of which has nothing but padding.
+  /// The positions of the greatest elements of a pool's windows, if no window consists of padding only.
   struct positions_of {
     value_id of, positions;
   };
   std::vector<positions_of> greatest;
-  std::map<value_id, linear_form> put_off;  // values that are written where they are used, perhaps as part of others
-  /// Of a value: its users, those that join it to others, and the dims to which the last one sums it.
+  std::map<value_id, linear_form> put_off;  // deferred values, which are written where they are used
+  /// The users of a value: their number, the number that joins it to others, whether one is a relu, and the dims to
+  /// which the last sum reduces it.
   struct users {
     int count = 0, joining = 0;
     bool rectifying = false;
     shape const* summed_to = nullptr;
   };
   std::vector<users> uses;
-  std::map<value_id, value> rectified;  // by the result of a relu: where it is 0
+  std::map<value_id, value> rectified;  // by the result of a relu: whether it is 0
 
   emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to, stablehlo_options options)
       : m(graph),
@@ -68,7 +69,7 @@ class emission {
       for (int i = 0; i < m.regions[r].results.count; ++i) ++uses[m.link(m.regions[r].results, i)].count;
   }
 
-  /// The StableHLO value of a module's value, which is written now if it was put off.
+  /// The StableHLO value of a module's value. If the value was deferred, it is written now.
   value& at(value_id v) {
     if (auto const off = put_off.find(v); off != put_off.end() && values_[v].name.empty())
       values_[v] = written(off->second, m.values[v]);
@@ -92,10 +93,10 @@ class emission {
   }
   type result_type(node const& n) const { return type_of(m.result(n)); }
 
-  /// A row of the table of numbers, if its value is known before the first step.
+  /// The value of a row of the table of numbers, if it is known before the first step.
   std::optional<number_value> known(number_id row) const { return known_number(m, b, row); }
 
-  /// The same number as a scalar: a constant, or an argument of the program.
+  /// A number as a scalar: a constant if it is known before the first step, otherwise an argument of the program.
   value number(node const& n, number_id row, std::string const& element) {
     if (auto const x = known(row)) return constant(w, {element, {}}, *x);
     for (argument const& a : given)
@@ -103,7 +104,7 @@ class emission {
     refuse(n, "a number that changes between steps");
   }
 
-  /// Transposes and broadcasts a value with dims `from` to dims `to`, which contain them, with these extents.
+  /// Transposes and broadcasts a value from dims `from` to dims `to`, which contain them and have these extents.
   value laid(value const& v, shape const& from, shape const& to, extents const& extents_of_to) {
     extents places;
     for (int i = 0; i < from.count; ++i) places.push_back(to.find(from.at[i]));
@@ -121,7 +122,8 @@ class emission {
     value const row = binary(w, "divide", {rank, constant(w, scalar, static_cast<double>(mesh.stride(axis)))});
     return binary(w, "remainder", {row, constant(w, scalar, static_cast<double>(mesh.axes[axis].extent))});
   }
-  /// The global index of the shard's first element along a dim, i64; none: 0.
+  /// The global index of the shard's first element along a dim, i64. It is empty if the dim is whole, because it would
+  /// be 0.
   std::optional<value> origin(meshtensor::value const& v, int place) {
     return origin(v.layout, place, b.local(v, place));
   }
@@ -135,8 +137,8 @@ class emission {
     if (!part) return {};
     return scaled(w, *part, static_cast<double>(length));
   }
-  /// The place of the iteration's slice in this rank's part of a stack, and whether it has one: both i64 and i1; no
-  /// condition: each rank has all.
+  /// The position of the iteration's slice in this rank's part of a stack, i64, and whether this rank has the slice,
+  /// i1. The condition is empty if each rank has all slices.
   struct local_slice {
     value place;
     std::optional<value> is_here;
@@ -148,7 +150,8 @@ class emission {
     value const ends = compare(w, "LT", {place, like(w, place, static_cast<double>(length))});
     return {place, binary(w, "and", {begins, ends})};
   }
-  /// The global indices along a value's dim at `place`, as a tensor of this type that counts them in its dim `along`.
+  /// The global indices along a value's dim at `place`. They are a tensor of the type `t`, whose dim `along` counts
+  /// them.
   value positions(meshtensor::value const& v, int place, type const& t, int along) {
     value const i = iota(w, t, along);
     auto const first = origin(v, place);

@@ -9,11 +9,11 @@
 
 namespace meshtensor::hlo {
 
-/// The replica groups of a collective: ranks that differ only along the axes of a mask, in the order of the mesh.
+/// The replica groups of a collective: the ranks that differ only along the axes of a mask, in the order of the mesh.
 inline std::string groups(mesh_shape const& mesh, unsigned mask) {
   std::vector<extents> all;
   for (std::int64_t rank = 0; rank < mesh.size(); ++rank) {
-    std::int64_t first = rank;  // the one whose coordinates along these axes are 0
+    std::int64_t first = rank;  // the rank whose coordinates along these axes are 0
     for (int a = 0; a < mesh.count; ++a)
       if ((mask >> a & 1u) != 0) first -= mesh.coordinate(rank, a) * mesh.stride(a);
     auto g = std::find_if(all.begin(), all.end(), [&](extents const& known) { return known[0] == first; });
@@ -26,8 +26,8 @@ inline std::string groups(mesh_shape const& mesh, unsigned mask) {
          std::to_string(all[0].size()) + "xi64>";
 }
 
-/// The slice of the iteration, from the rank that holds it: the sum of its bits and of zeros elsewhere, for StableHLO
-/// has no broadcast from a rank that changes.
+/// The slice of the iteration, from the rank that holds it. It is the sum of its bits and of zeros from the other
+/// ranks, because StableHLO has no broadcast from a rank that changes.
 inline value slice_of_one(emission& e, node const& n, dim_id along, std::string const& with) {
   type const t = e.result_type(n),
              bits = {t.element == "i1" ? "i1" : "ui" + std::to_string(8 * bytes_of(e.m.result_value(n).type)), t.shape};
@@ -43,7 +43,7 @@ inline value slice_of_one(emission& e, node const& n, dim_id along, std::string 
   return is_bool ? x : e.w.op("bitcast_convert", {x}, t);
 }
 
-/// A collective; over one rank, its operand.
+/// Emits a collective. Over one rank, it is its operand.
 inline value exchange(emission& e, node const& n) {
   collective_attributes const a = collective_attributes::of(n);
   value const& x = e.operand(n);
@@ -54,7 +54,7 @@ inline value exchange(emission& e, node const& n) {
   type const t = e.result_type(n);
   std::string const region = combining(static_cast<reduction>(n.function), t.element);
   if (dim_id const along = collective_attributes::of_slices(e.m, n);
-      along != no_id)  // a sum of which one rank needs all
+      along != no_id)  // a sum that one rank needs goes to all
     return n.kind == primitive::all_gather ? slice_of_one(e, n, along, with)
                                            : e.w.op("all_reduce", {x}, t, with, region);
   switch (n.kind) {
@@ -70,7 +70,7 @@ inline value exchange(emission& e, node const& n) {
   }
 }
 
-/// This rank's slice, along an axis, of a value that was replicated over it.
+/// This rank's slice of a value that was replicated over an axis, to be sharded over it.
 inline value own_part(emission& e, node const& n) {
   collective_attributes const a = collective_attributes::of(n);
   type const t = e.result_type(n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits exchanges of rows. Runs of rows have lengths that only a step knows, and StableHLO has no exchange of such runs
-// that XLA's CPU can run: ranks exchange as many rows with each other as there is room for, so that one sends as many
-// times the rows that it has as there are ranks, or `at_most` for each group of the others, if that is less.
+// Emits exchanges of rows. Runs of rows have lengths that only a step knows, but StableHLO has no exchange of such runs
+// that XLA's CPU can run. Therefore ranks send each other as many rows as there is room for. In total, a rank sends its
+// number of rows times the number of ranks, or `at_most` for each group of the others if that is less.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/exchange.hpp"
@@ -9,7 +9,7 @@
 
 namespace meshtensor::hlo {
 
-/// For each element of `v`, the sum of those before it along the first dim.
+/// For each element of `v`, the sum of the elements before it along the first dim.
 inline value sums_before(emission& e, value const& v) {
   extents pairs = v.type.shape, later, earlier;
   pairs.insert(pairs.begin(), pairs[0]);  // [later, earlier, …]
@@ -19,8 +19,8 @@ inline value sums_before(emission& e, value const& v) {
   value const is_before = compare(e.w, "LT", {iota(e.w, places, 1), iota(e.w, places, 0)});
   return reduce(e.w, reduction::sum, select(e.w, {is_before, each, like(e.w, each, 0)}), {1});
 }
-/// For each of `places` [n …], in how many of the runs that follow each other it is, or lies behind: `ends` [run] say
-/// where they end.
+/// The index of the run in which each of `places` [n …] is, or the number of runs if it is behind all of them. `ends`
+/// [run] has the ends of the runs, which follow each other.
 inline value run_of(emission& e, value const& places, value const& ends) {
   extents both = places.type.shape, kept;
   for (std::size_t d = 0; d < both.size(); ++d) kept.push_back(static_cast<std::int64_t>(d));
@@ -29,7 +29,7 @@ inline value run_of(emission& e, value const& places, value const& ends) {
   value const is_behind = compare(e.w, "LE", {spread(e.w, ends, {last}, both), spread(e.w, places, kept, both)});
   return reduce(e.w, reduction::sum, convert(e.w, is_behind, "i64"), {last});
 }
-/// Row `at[i]` of `rows` [row, …] for each i; some row where there is no such one.
+/// Row `at[i]` of `rows` [row, …] for each i. If there is no such row, the result has some other row.
 inline value rows_at(emission& e, value const& rows, value const& at) {
   type t{rows.type.element, rows.type.shape};
   t.shape[0] = at.type.shape[0];
@@ -41,7 +41,7 @@ inline value rows_at(emission& e, value const& rows, value const& at) {
                     "], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = " +
                     array_text(sizes) + ", indices_are_sorted = false");
 }
-/// The rows for which `is_there` is true, and zeros.
+/// The rows for which `is_there` is true, with zeros in place of the others.
 inline value rows_where(emission& e, value const& is_there, value const& rows) {
   return select(e.w, {spread(e.w, is_there, {0}, rows.type.shape), rows, like(e.w, rows, 0)});
 }
@@ -54,7 +54,7 @@ inline std::int64_t product(extents const& all) {
   return n;
 }
 
-/// The elements of an index in a row, i64; and which of them name one of so many groups.
+/// The elements of an index in one dim, i64, and whether each is one of `count` groups. Other elements become `count`.
 struct flat_index {
   value groups, is_there;
 
@@ -66,7 +66,7 @@ struct flat_index {
     groups = select(e.w, {is_there, groups, like(e.w, groups, static_cast<double>(count))});
   }
 };
-/// The places of the elements of a vector when it is sorted; those with equal elements stay in order.
+/// The positions of the elements of a vector after it is sorted. Equal elements stay in their order.
 inline value sorted_places(emission& e, value const& v) {
   value const both[] = {v, iota(e.w, v.type, 0)};
   std::string const own = e.w.fresh();
@@ -88,7 +88,7 @@ inline value count_rows(emission& e, node const& n) {
   return reshaped(e, reduce(e.w, reduction::sum, convert(e.w, named, "i32"), {0}), t.shape);
 }
 
-/// Runs stand by group, and of each group by the rank that they come from.
+/// Runs are ordered by group, and those of one group by the rank that they come from.
 inline value number_rows(emission& e, node const& n) {
   type const t = e.result_type(n);
   value const counts = transpose(e.w, convert(e.w, e.operand(n), "i64"), {1, 0});
@@ -103,7 +103,7 @@ inline value number_rows(emission& e, node const& n) {
   return reshaped(e, select(e.w, {is_there, group, like(e.w, group, -1)}), t.shape);
 }
 
-/// The extents of dims of a value, without these.
+/// The extents of the dims of a value, except those of `left`.
 inline extents extents_without(value const& x, shape const& dims, shape const& left) {
   extents r;
   for (int i = 0; i < dims.count; ++i)
@@ -120,7 +120,7 @@ inline value send_rows(emission& e, node const& n) {
   extents wide = e.operand(n, 1).type.shape, flat{all};
   wide.insert(wide.end(), rest.begin(), rest.end()), flat.insert(flat.end(), rest.begin(), rest.end());
   value const rows = reshaped(e, e.laid(e.operand(n), of_x, united(of_index, without(of_x, of_index)), wide), flat);
-  // Room beyond the rows that this rank has gets the last one, and then zeros.
+  // If there is more room than this rank has rows, the rest of it has zeros.
   value const places = iota(e.w, {"i64", {room}}, 0);
   value const from = rows_at(e, sorted_places(e, index.groups), places);
   value const given = reduce(e.w, reduction::sum, convert(e.w, index.is_there, "i64"), {0});
@@ -128,7 +128,8 @@ inline value send_rows(emission& e, node const& n) {
   return reshaped(e, rows_where(e, is_there, rows_at(e, rows, from)), t.shape);
 }
 
-/// Rows [rows, …] of a value of which `from` are the rows, and one rank holds all: the dims of a row stay in order.
+/// The rows [rows, …] of a value with the dim `from` of rows, where one rank holds all. The other dims stay in their
+/// order.
 inline value rows_of(emission& e, value const& x, shape const& dims, dim_id holders, dim_id from) {
   extents order{dims.find(from)}, shape_of{x.type.shape[static_cast<std::size_t>(dims.find(from))]};
   for (int i = 0; i < dims.count; ++i)

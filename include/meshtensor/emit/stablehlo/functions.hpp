@@ -17,7 +17,7 @@ value polynomial(writer& w, value const& x, S const (&coefficients)[N]) {
     r = binary(w, "add", {binary(w, "multiply", {r, x}), like(w, x, coefficients[i])});
   return r;
 }
-/// StableHLO has no erf: the library's own polynomials.
+/// StableHLO has no erf, so these are the library's own polynomials.
 template <class S>
 value erf_in(writer& w, value const& x) {
   using c = math::detail::constants<S>;
@@ -47,12 +47,13 @@ inline value modulo(writer& w, value const& x, value const& y, bool floats) {
   return select(w, {moves, binary(w, "add", {r, y}), r});
 }
 
-inline value sign(writer& w, value const& x) {  // sign of nan is 0
+inline value sign(writer& w, value const& x) {  // the sign of a NaN is 0
   value const zero = like(w, x, 0);
   value const above = convert(w, compare(w, "LT", {zero, x}), x.type.element);
   return binary(w, "subtract", {above, convert(w, compare(w, "LT", {x, zero}), x.type.element)});
 }
-/// Where relu is 0. What is rounded to 0 is 0 whichever of the two is compared.
+/// Where relu is 0. If a bf16 was rounded from an f32, this compares the f32. The relu is the same, because a value
+/// that is rounded to 0 gives 0 in both comparisons.
 inline value is_rectified(writer& w, value const& x) {
   value const wide = x.narrowed_from.empty() ? widened(w, x) : value{x.narrowed_from, {"f32", x.type.shape}};
   return compare(w, "LE", {wide, like(w, wide, 0)});
@@ -60,16 +61,16 @@ inline value is_rectified(writer& w, value const& x) {
 
 }  // namespace detail
 
-/// The names of float types begin with f, or with b for bf16.
+/// Whether a type is a float. Only the names of float types begin with f, or with b for bf16.
 inline bool is_float(std::string const& element) { return element[0] == 'f' || element[0] == 'b'; }
 
-/// A function of operands of one shape; a cast is to `element`. For one operand, pass it as `y`, too.
+/// A function of operands of one shape. A cast is to `element`. If the function has one operand, pass it as `y`, too.
 inline value apply(writer& w, function f, value const& x, value const& y, std::string const& element) {
   bool const floats = is_float(x.type.element);
   switch (f) {
     case function::copy:
     case function::stop_gradient:
-    case function::select:  // has three operands: not emitted here
+    case function::select:  // has three operands, so it is not emitted here
     case function::count_: return x;
     case function::cast: return element == "i1" ? compare(w, "NE", {x, like(w, x, 0)}) : convert(w, x, element);
     case function::negate: return unary(w, "negate", x);

@@ -17,7 +17,7 @@ inline value gather(emission& e, node const& n) {
   auto const rows = static_cast<double>(sizes[static_cast<std::size_t>(along)]);
   for (std::int64_t place : fixed.places) sizes[static_cast<std::size_t>(place)] = 1;
   for (int i = 0; i < table.dims.count - static_cast<int>(fixed.places.size()); ++i) rest.push_back(by.count + i);
-  // StableHLO puts the dims of the index first, then the others of the table.
+  // StableHLO puts the dims of the index first, and the others of the table behind them.
   shape const order = united(by, without(table.dims, shape{}.add(lookup_attributes::of(n).dim)));
   type const t = e.result_type(n);
   type in_order{t.element, {}};
@@ -30,7 +30,7 @@ inline value gather(emission& e, node const& n) {
                  "], index_vector_dim = " + std::to_string(fixed.vector_dim) + ">, slice_sizes = " + array_text(sizes) +
                  ", indices_are_sorted = false");
   value const found = e.laid(gathered, order, e.result_dims(n), t.shape);
-  // The gather clamps indices: rows out of range become zeros.
+  // The gather clamps indices, so rows out of range are replaced by zeros.
   value const here =
       binary(e.w, "and",
              {compare(e.w, "LE", {like(e.w, index, 0), index}), compare(e.w, "LT", {index, like(e.w, index, rows)})});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits the positions of the greatest elements of windows: one comparison and one selection for each position.
+// Emits the positions of the greatest elements of windows, by one comparison and one selection for each position.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/functions.hpp"
@@ -7,8 +7,8 @@
 
 namespace meshtensor::hlo {
 
-/// Compares from the last element of a window to the first, so that one that is as great as the greatest so far, or no
-/// number, takes its place.
+/// Compares from the last element of a window to the first. An element takes the place of the greatest so far if it is
+/// as great or a NaN. Therefore the first one among equals is found.
 class greatest_positions : pool_windows {
  public:
   using pool_windows::pool_windows;
@@ -17,7 +17,7 @@ class greatest_positions : pool_windows {
     value const x = reached(0), all = padded(x);
     value const nowhere = constant(e_.w, to_, pool_rule::nowhere);
     value found{}, best{};
-    std::optional<value> met;  // whether an element so far is none of the padding; none: in all windows
+    std::optional<value> met;  // whether an element so far was no padding; empty: in all windows
     for (std::int64_t position = elements(); position-- > 0;) {
       extents const element = element_at(position);
       value const candidate = widened(e_.w, taken(all, element)), here = constant(e_.w, to_, double(position));
@@ -39,14 +39,14 @@ class greatest_positions : pool_windows {
   }
 
  private:
-  /// nan is as great as any number, and no number as great as nan.
+  /// A NaN is as great as any number, but no number is as great as a NaN.
   value is_as_great(value const& x, value const& y) {
     value const as_great = compare(e_.w, "GE", {x, y});
     if (!is_float(x.type.element)) return as_great;
     return binary(e_.w, "or", {as_great, compare(e_.w, "NE", {x, x})});
   }
-  /// Whether this element of the windows is one of the tensor and not padding, by the places of the windows; none:
-  /// of all windows.
+  /// Whether this element of each window is an element of the tensor and not padding. It is empty if this holds for all
+  /// windows.
   std::optional<value> is_inside(extents const& elements) {
     extents windows;
     for (windowed_dim const& d : places_) windows.push_back(to_.shape[at(d.at)]);

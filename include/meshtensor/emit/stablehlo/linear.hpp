@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the sums and products that are put off, so that factors of few dims are multiplied with each other before
-// the tensor of all dims is multiplied by them.
+// Chooses sums and products to defer, so that factors of few dims are multiplied with each other first. The tensor of
+// all dims is then multiplied by their product.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/linear_writer.hpp"
@@ -9,12 +9,12 @@
 
 namespace meshtensor::hlo {
 
-/// Puts off sums and products of a value that has several dims and of others that have some of them.
+/// Defers sums and products of a value that has several dims and of others that have some of these dims.
 class linear_nodes {
  public:
   linear_nodes(emission& e, node const& n) : e_(e), n_(n), result_(e.m.result_value(n)), small_(e, result_, shape()) {}
 
-  /// Whether the node is put off.
+  /// Whether the node is deferred.
   bool takes() {
     if (result_.type != dtype::f32 && result_.type != dtype::f64) return false;
     if (result_.dims.count < 2 || n_.operands.count != 2 || !is_joined()) return false;
@@ -23,7 +23,7 @@ class linear_nodes {
     if (applies(n_, function::subtract) || applies(n_, function::add)) return adds();
     return false;
   }
-  /// The sum of products by one factor as the product of the sum.
+  /// The sum of products by one factor, computed as the sum times the factor.
   std::optional<value> sum() {
     auto const off = e_.put_off.find(e_.m.operand(n_, 0));
     if (off == e_.put_off.end()) return {};
@@ -50,13 +50,13 @@ class linear_nodes {
     e_.put_off.emplace(e_.m.result(n_), std::move(f));
     return true;
   }
-  /// Whether a user of the result may join it to others.
+  /// Whether a user of the result may join it to others, or the result joins a deferred operand.
   bool is_joined() const {
     return e_.uses[e_.m.result(n_)].joining > 0 || (known(0) != nullptr && has_all(0)) ||
            (known(1) != nullptr && has_all(1));
   }
 
-  /// An operand of all dims as it was put off, or as one term.
+  /// The form of an operand of all dims. If the operand was not deferred, the form has one term.
   linear_form form(int i) {
     if (linear_form const* f = known(i)) return *f;
     linear_form f;
@@ -78,7 +78,7 @@ class linear_nodes {
   }
   small_values small_whole(linear_term const& x) { return {e_, e_.m.operand_value(n_, 0), x.whole.type.shape}; }
 
-  /// All dims times some.
+  /// Defers the product of a tensor of all dims and a tensor of fewer dims.
   bool multiplies(int whole) {
     int const by = 1 - whole;
     if (!has_all(whole) || !is_small(by)) return false;
@@ -98,7 +98,8 @@ class linear_nodes {
     f.terms.push_back({.whole = e_.laid(n_, whole), .factor = small(by)});
     return put_off(std::move(f));
   }
-  /// All dims times a product of all dims and some, which is summed along the others.
+  /// Defers the product of a tensor of all dims and a deferred product of all dims by a factor. The only user must sum
+  /// the result along dims that the factor lacks.
   bool multiplies_term(int i) {
     if (!has_all(0) || !has_all(1)) return false;
     linear_form const* const f = known(i);

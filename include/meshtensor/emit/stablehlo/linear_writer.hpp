@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a sum of tensors that are shifted and multiplied by tensors of fewer dims, with few operations on all dims.
+// Writes a sum of tensors that are shifted and multiplied by tensors of fewer dims. It needs few operations on all
+// dims.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
 
 namespace meshtensor::hlo {
 
-/// An operation on tensors of some of the dims of one value.
+/// Operations on tensors that have some of the dims of one value.
 class small_values {
  public:
   small_values(emission& e, meshtensor::value const& whole, extents const& shape)
@@ -21,8 +22,9 @@ class small_values {
     value const a = e_.laid(x.what, x.dims, dims, of_dims), b = e_.laid(y.what, y.dims, dims, of_dims);
     return {hlo::binary(e_.w, name, {a, b}), dims};
   }
-  /// The factor of (x - centre), or 0 where all x are the centre: what is lost where the centre is multiplied apart is
-  /// most there. The variance of a bf16 that is not constant is 2⁻¹⁶ centre² at least, over the number of elements.
+  /// The factor of (x - centre), or 0 where all x equal the centre, because multiplying the centre separately loses
+  /// most digits there. If bf16 values differ, their variance is at least 2⁻¹⁶ centre², divided by the number of
+  /// elements.
   small_value without_constants(small_value const& factor, small_value const& centre, value_id variance) {
     if (variance == id{no_id} || !e_.has(variance)) return factor;
     std::string const& element = centre.what.type.element;
@@ -51,14 +53,15 @@ inline void add_rest(small_values& small, linear_form& f, small_value const& x, 
   }
 }
 
-/// Whether a term (x - centre) * factor of a sum with `rest` can be written as x * factor, with the product of few dims
-/// joined to `rest`.
+/// Whether a term (x - centre) * factor of a sum with `rest` can be written as x * factor. The product of few dims,
+/// centre * factor, then joins `rest`.
 inline bool joins(linear_form const& f, linear_term const& t, small_values const& small) {
   if (!t.centre || !t.is_narrow) return false;
   shape const dims = t.factor ? united(t.centre->dims, t.factor->dims) : t.centre->dims;
   return small.are_small(dims, f.rest ? f.rest->dims : shape{});
 }
-/// (x - centre) * factor + rest as x * factor + (rest - centre * factor), where that saves a difference of all dims.
+/// Writes (x - centre) * factor + rest as x * factor + (rest - centre * factor), if that saves a difference of all
+/// dims.
 inline void join_centres(small_values& small, linear_form& f) {
   int narrow = 0;
   for (linear_term const& t : f.terms) narrow += joins(f, t, small) ? 1 : 0;

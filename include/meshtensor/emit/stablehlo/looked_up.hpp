@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positions of an index in gathers, scatters and puts of rows, and StableHLO's scatter.
+// The positions of an index in gathers, scatters and puts of rows, and the scatter of StableHLO.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ inline value places_in_part(emission& e, value index, meshtensor::value const& t
   if (!first) return index;
   return binary(e.w, "subtract", {index, fill(e.w, convert(e.w, *first, index.type.element), index.type.shape)});
 }
-/// The dims of a table that a lookup fixes: those that the index has, too, and then the one that it indexes; and for
-/// each row of the index its positions there, as the last dim of a tensor.
+/// The dims of a table that a lookup fixes. They are the dims that the index has, too, and then the dim that it
+/// indexes. `positions` has, in its last dim, the position along each of them for each element of the index.
 struct fixed_dims {
   extents places;
   value positions;
-  std::int64_t vector_dim;  // of `positions`; behind the last dim: each position is one number
+  std::int64_t vector_dim;  // of `positions`; behind its last dim if each position is one number
 
   std::string sorted() const {
     extents all = places;
@@ -53,7 +53,7 @@ inline fixed_dims fixed_by(emission& e, value const& index, meshtensor::value co
   return f;
 }
 
-/// The dims of a table that a lookup does not fix, and the order in which StableHLO wants the rows of a scatter.
+/// The dims of a table that a lookup does not fix, and the order that StableHLO requires for the rows of a scatter.
 struct scattered {
   shape rest, order;
 };
@@ -61,7 +61,7 @@ inline scattered order_of(shape const& table, shape const& by, dim_id along) {
   shape const rest = without(without(table, shape{}.add(along)), by);
   return {rest, united(by, rest)};
 }
-/// Combines rows with those of `into`, one for each position; rows out of range are dropped.
+/// Combines rows with rows of `into`, one for each position. Rows out of range are dropped.
 inline value scatter(emission& e, value const& into, fixed_dims const& fixed, value const& rows, int dims_of_index,
                      int dims_of_row, std::string const& region) {
   extents window;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits a loop as a while; one that runs once or not at all, as a branch does, as an if.
+// Emits a loop as a while. A branch is a loop that runs once or not at all, so it becomes an if.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace meshtensor::hlo {
 
-/// An if reads better, and it is faster: compilers take what does not change out of the body of a while, so that it is
-/// computed whether the body runs or not, and copy what a while carries.
+/// An if reads better than a while, and it is faster. Compilers move invariant operations out of the body of a while,
+/// so that they are computed even if the body does not run. They also copy the values that a while carries.
 class loop_writer {
  public:
   /// `nodes` writes the nodes of a region.
@@ -24,7 +24,7 @@ class loop_writer {
         nodes_(std::move(nodes)) {}
 
   void write() {
-    for (int i = 0; i < n_.operands.count; ++i) e_.operand(n_, i);  // nothing from outside is put off until the body
+    for (int i = 0; i < n_.operands.count; ++i) e_.operand(n_, i);  // writes deferred values before the body
     zero_ = number("i64", 0);
     if (is_branch_) write_if();
     else write_while();
@@ -36,7 +36,7 @@ class loop_writer {
   bool is_stacked(int i) const { return !is_carry(i) && i < how_.carries + how_.stacked; }
   bool is_sum(int i) const { return !is_carry(i) && i < how_.carries + how_.sums; }
 
-  /// What the results are before the first iteration.
+  /// The values of the results before the first iteration.
   std::vector<value> start() {
     std::vector<value> all;
     for (int i = 0; i < n_.results.count; ++i)
@@ -67,14 +67,14 @@ class loop_writer {
     w_.line("}) : (" + runs.type.text() + ") -> (" + writer::types(given) + ")");
     give(own, given);
   }
-  /// A branch has nothing to add sums and slices to.
+  /// Only carries, because a branch adds its sums and slices to nothing.
   std::vector<value> carries() {
     std::vector<value> all;
     for (int i = 0; i < how_.carries; ++i) all.push_back(e_.operand(n_, i));
     return all;
   }
 
-  /// A while carries its counter, then the node's carries, sums and stacks; loop invariants are used from outside.
+  /// A while carries its counter, then the node's carries, sums and stacks. Loop invariants are used from outside.
   void write_while() {
     std::vector<value> first = start();
     value const trips = number("i64", extent_), one = number("i64", 1);
@@ -104,7 +104,7 @@ class loop_writer {
     give(own, std::span(first).subspan(1));
   }
 
-  /// Emits the body's nodes for the iteration of this index; returns the results behind it.
+  /// Emits the body's nodes for the iteration of this index, and returns the results after it.
   std::vector<value> iteration(value const& index, std::vector<value> const& before) {
     value const outer_index = std::exchange(e_.index, index), outer = e_.iteration;
     e_.iteration = convert(w_, index, "ui64");
@@ -123,7 +123,7 @@ class loop_writer {
     return next;
   }
 
-  /// A result behind an iteration that has made this for it; `before`: the results before it.
+  /// A result after an iteration that has computed `made` for it. `before` has the results before the iteration.
   value behind(int i, value const& made, std::vector<value> const& before) {
     if (is_carry(i) || (is_branch_ && is_sum(i))) return made;
     if (is_branch_) return w_.op("reshape", {made}, e_.type_of(e_.m.result(n_, i)));
@@ -131,8 +131,8 @@ class loop_writer {
     return is_sum(i) ? binary(w_, "add", {was, made}) : with_row(was, e_.m.result_value(n_, i), made);
   }
 
-  /// The current iteration's row of a stacked value; the value with that row replaced. Of a row that another rank has:
-  /// some row, and the value as it is.
+  /// `row` is the current iteration's row of a stacked value, and `with_row` is the value with that row replaced. If
+  /// another rank has the row, `row` gives some row, and `with_row` the value as it is.
   value row(value const& stacked, meshtensor::value const& v, value_id argument) {
     if (is_branch_) return w_.op("reshape", {stacked}, e_.type_of(argument));
     auto const mine = e_.slice_of_iteration(e_.origin(v, 0), e_.b.local(v, 0));

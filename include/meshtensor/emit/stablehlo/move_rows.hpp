@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits the step in which rows move to the ranks that hold their groups, or back: an all_to_all of equal blocks.
+// Emits the step in which rows move to the ranks that hold their groups, or back, as an all_to_all of equal blocks.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/exchange_rows.hpp"
@@ -22,7 +22,7 @@ class row_mover {
     room_ = std::min(before, after);
     find_counts();
     value const made = a_.back ? back(rows, after) : there(rows, after);
-    // The dims as they were: those of the holders and of the rows are the first of `order`.
+    // Restores the order of dims. The first two of `order` are those of the holders and of the rows.
     extents order(static_cast<std::size_t>(dims.count)), shape_of{1};
     shape_of.insert(shape_of.end(), made.type.shape.begin(), made.type.shape.end());
     std::int64_t next = 2;
@@ -32,7 +32,8 @@ class row_mover {
   }
 
  private:
-  /// Rows that this rank has stand by group; those that it holds, by group and then by the rank that sent them.
+  /// Counts the rows. Those of this rank are ordered by group. Those that it receives are ordered by group, and then by
+  /// the rank that sent them.
   void find_counts() {
     value const all = convert(e_.w, e_.operand(n_, 1), "i64");  // [rank, group]
     std::int64_t const groups = all.type.shape[1];
@@ -81,7 +82,7 @@ class row_mover {
   value back(value const& rows, std::int64_t after) {
     type const rooms{"i64", {ranks_, room_}};
     value const place = iota(e_.w, rooms, 1), ends = binary(e_.w, "add", {before_of_rank_, got_});
-    // The group of each row of a rank's room: as many as end before it.
+    // The group of each row of a rank's room is the number of groups that end before the row.
     extents const all{each_, ranks_, room_};
     value const is_behind = compare(e_.w, "LE", {spread(e_.w, ends, {0, 1}, all), spread(e_.w, place, {1, 2}, all)});
     value const group = reduce(e_.w, reduction::sum, convert(e_.w, is_behind, "i64"), {0});
@@ -103,7 +104,7 @@ class row_mover {
     return rows_where(e_, is_there, rows_at(e_, got, from));
   }
 
-  /// Gives each rank its room of `rows` [ranks · room, …]; the result has a room of each rank.
+  /// Sends each rank its room of `rows` [ranks · room, …]. The result has one room from each rank.
   value exchanged(value const& rows) {
     return e_.w.op("all_to_all", {rows}, rows.type,
                    "split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = " + std::to_string(ranks_) +
@@ -114,7 +115,7 @@ class row_mover {
   node const& n_;
   move_rows_attributes const a_;
   row_holders const of_;
-  std::int64_t ranks_ = 1, room_ = 0, each_ = 0;  // each: the groups that a rank holds
+  std::int64_t ranks_ = 1, room_ = 0, each_ = 0;  // `each_`: the groups that a rank holds
   value own_, before_own_, first_;                // rows of this rank: by group, before each group, before each holder
   value holders_;                                 // the rank that holds each block of groups
   value got_, before_of_rank_, before_run_, run_ends_;  // rows that come here: by group and rank

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits sums in f64 for devices that only emulate it: elements are summed in f32, few at a time, and partial sums in
-// f64.
+// Emits sums in f64 for devices that only emulate f64. Few elements at a time are summed in f32, and the partial sums
+// in f64.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace meshtensor::hlo {
 
-/// The sum in f64 of values, or of products of two, that are widened f32 or bf16. Digits would be lost where a mean is
-/// far from zero, as in the difference of a mean of squares and the square of a mean. So an element, k, is subtracted
-/// before, and its part added in f64: sum of x = sum of (x - k) + n k. It is the median of three, since digits would be
-/// lost, too, if k were further from the mean than most elements.
+/// The sum in f64 of widened f32 or bf16 values, or of products of two of them. If a mean is far from zero, a sum in
+/// f32 loses digits, for example in the difference of a mean of squares and the square of a mean. Therefore an element
+/// k is subtracted before, and its part is added in f64: sum of x = sum of (x - k) + n k. The element is the median of
+/// three elements, because digits are also lost if k is further from the mean than most elements.
 class narrow_sum {
  public:
   narrow_sum(emission& e, node const& n)
       : e_(e), w_(e.w), n_(n), shape_(e.type_of(e.m.operand(n, 0)).shape), along_(lost(e.dims(n), e.result_dims(n))) {}
 
-  /// Nothing, if the elements are other f64.
+  /// Emits the sum. The result is empty if the elements are not widened.
   std::optional<value> emit() {
     value_id const v = e_.m.operand(n_, 0);
     node const& product = maker(v);
@@ -47,14 +47,14 @@ class narrow_sum {
     dtype const from = e_.m.operand_value(n, 0).type;
     return from == dtype::f32 || from == dtype::bf16;
   }
-  /// n times the number in each element.
+  /// n times each element, for sums of n terms.
   value all_of(value const& first) {
     double count = 1;
     for (std::int64_t d : along_) count *= static_cast<double>(shape_[static_cast<std::size_t>(d)]);
     return scaled(w_, first, count);
   }
 
-  /// Those of an operand: all sums of it in this region share them, so that their roundings cancel.
+  /// The deviations of an operand. All its sums in this region share them, so that their roundings cancel.
   emission::deviations deviations_of(value_id widened) {
     value_id const v = e_.m.operand(maker(widened), 0);
     for (emission::deviations const& known : e_.known_deviations)
@@ -75,7 +75,7 @@ class narrow_sum {
                                             total);
   }
 
-  /// The first element of each sum, one in the middle, or the last one.
+  /// The first element of each sum, an element in the middle, or the last one, for `which` 0, 1 or 2.
   value element(value const& x, extents const& kept, std::int64_t which) {
     extents begin(shape_.size(), 0), end = shape_;
     for (std::int64_t d : along_) {
@@ -89,7 +89,7 @@ class narrow_sum {
                                   ", strides = " + array_text(extents(shape_.size(), 1)));
     return w_.op("reshape", {there}, {"f32", kept});
   }
-  /// The sum along all dims, of at most so many elements at a time in f32.
+  /// The sum along all dims, in which at most `most_terms` elements are summed in f32 at a time.
   value sum(value x) {
     extents along = along_, now;
     std::int64_t terms = 1;
@@ -99,7 +99,7 @@ class narrow_sum {
       terms *= extent;
       now.insert(now.begin(), along[i]);
     }
-    if (std::int64_t const last = along.back(); now.empty()) {  // the last dim is cut, if its extent is even enough
+    if (std::int64_t const last = along.back(); now.empty()) {  // cuts the last dim by a power of 2 that divides it
       std::int64_t& extent = x.type.shape[static_cast<std::size_t>(last)];
       std::int64_t const part = std::min(extent & -extent, most_terms);
       extents cut = x.type.shape;

@@ -26,7 +26,7 @@
 
 namespace meshtensor::hlo {
 
-/// Whether the result of a relu is 0, as the gradient asks.
+/// The condition under which the result of a relu is 0, if the node asks for it, as gradients do.
 inline std::optional<value> known_rectified(emission& e, node const& n) {
   if (!applies(n, function::less_equal) || !(e.dims(n, 0) == e.result_dims(n))) return {};
   auto const known = e.rectified.find(e.m.operand(n, 0));
@@ -60,7 +60,7 @@ inline value elementwise(emission& e, node const& n) {
   return f == function::select ? select(e.w, {x, y, e.laid(n, 2)}) : apply(e.w, f, x, y, e.result_type(n).element);
 }
 
-/// No name: the node is put off.
+/// Writes a node. If the result has no name, the node is deferred.
 /// errors  R01 the node cannot be emitted
 inline value write_node(emission& e, node const& n) {
   switch (n.kind) {
@@ -84,7 +84,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::broadcast:
     case primitive::transpose: return e.laid(n, 0);
     case primitive::rename:
-    case primitive::reshard:  // of a whole value; a change of placement is a collective
+    case primitive::reshard:  // of a whole value, because a change of placement is a collective
     case primitive::wait: return e.operand(n);
     case primitive::reshape: return e.w.op("reshape", {e.operand(n)}, e.result_type(n));
     case primitive::slice: return slice(e, n);

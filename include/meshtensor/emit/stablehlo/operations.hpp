@@ -13,7 +13,7 @@ inline bool has(extents const& places, std::size_t i) {
   return std::find(places.begin(), places.end(), static_cast<std::int64_t>(i)) != places.end();
 }
 
-/// Braces fix the order of evaluation, so that every compiler writes the same text.
+/// Operands in braces. Braces fix the order of evaluation, so that every compiler writes the same text.
 struct two {
   value x, y;
 };
@@ -41,10 +41,10 @@ inline value convert(writer& w, value const& x, std::string const& element) {
   if (element == "bf16" && x.type.element == "f32") r.narrowed_from = x.name;
   return r;
 }
-/// A bf16 as f32, which compilers for devices without arithmetic in bf16 would else make of both sides of a comparison,
-/// of a constant, too.
+/// A bf16 as f32, for comparisons. Otherwise, compilers for devices without arithmetic in bf16 would convert both
+/// sides, even if one is a constant.
 inline value widened(writer& w, value const& x) { return x.type.element == "bf16" ? convert(w, x, "f32") : x; }
-/// EQ, NE, LT, LE, GE.
+/// `direction` is EQ, NE, LT, LE, GT or GE.
 inline value compare(writer& w, char const* direction, two const& v) {
   return w.op("compare", {v.x, v.y}, {"i1", v.x.type.shape},
               std::string("comparison_direction = #stablehlo<comparison_direction ") + direction + ">");
@@ -58,7 +58,7 @@ inline value transpose(writer& w, value const& x, extents const& from) {
   for (std::int64_t k : from) shape.push_back(x.type.shape[static_cast<std::size_t>(k)]);
   return w.op("transpose", {x}, {x.type.element, shape}, "permutation = " + array_text(from));
 }
-/// Dim i of the operand becomes dim `to[i]` of the result, in any order; along the other dims it is broadcast.
+/// Dim i of the operand becomes dim `to[i]` of the result, in any order. The result is broadcast along its other dims.
 inline value spread(writer& w, value x, extents to, extents const& shape) {
   extents order(to.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
@@ -121,7 +121,7 @@ inline value part(writer& w, value const& x, std::span<value const> first, exten
 }
 
 /// The product of `x` and `y`, summed over pairs of dims, with the `kept` pairs as batch dims. The result has the batch
-/// dims, then the other dims of `x`, then those of `y`. f32 is multiplied as f32; bf16 is summed, and returned, in f32.
+/// dims, then the other dims of `x`, then those of `y`. f32 is multiplied as f32. bf16 is summed and returned in f32.
 inline value dot(writer& w, value const& x, value const& y, extents const (&kept)[2], extents const (&summed)[2]) {
   extents shape;
   for (std::int64_t k : kept[0]) shape.push_back(x.type.shape[static_cast<std::size_t>(k)]);

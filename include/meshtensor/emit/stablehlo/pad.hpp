@@ -7,7 +7,8 @@
 
 namespace meshtensor::hlo {
 
-/// The opposite: the elements of `x` along dim `k` at such positions among `extent` elements, the others `around`.
+/// The opposite of a slice: the elements of `x` along dim `k` at such positions among `extent` elements, and `around`
+/// elsewhere.
 inline value spread(emission& e, value x, std::size_t k, positions at, std::int64_t extent, value const& around) {
   std::int64_t const count = x.type.shape[k], last = at[count - 1];
   if (at.step < 0) x = e.w.op("reverse", {x}, x.type, "dimensions = array<i64: " + std::to_string(k) + ">");
@@ -21,7 +22,7 @@ inline value spread(emission& e, value x, std::size_t k, positions at, std::int6
                     ", interior_padding = " + array_text(inside));
 }
 
-/// The opposite: the elements of `x` at such positions among `extent` elements, the others `around`.
+/// The opposite of a slice whose `first` and perhaps `step` are numbers of the step.
 inline value spread(emission& e, node const& n, value const& x, std::size_t k, number_id first, number_id step,
                     std::int64_t extent, value const& around) {
   std::int64_t const count = x.type.shape[k];
@@ -29,7 +30,7 @@ inline value spread(emission& e, node const& n, value const& x, std::size_t k, n
   type t = x.type;
   t.shape[k] = extent;
   auto const by = known_step(e, step);
-  if (!by) {  // for each element of the result, the position in `x` that it comes from
+  if (!by) {  // for each element of the result, the position of its source in `x`
     value const beyond = binary(e.w, "subtract", {iota(e.w, {"i64", {extent}}, 0), fill(e.w, begin, {extent})});
     value const steps = fill(e.w, e.number(n, step, "i64"), {extent});
     value const from = binary(e.w, "divide", {beyond, steps});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits what the positions of a pool pick, and its transpose.
+// Emits the selection of elements of a pool by positions, and its transpose.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@ class picked_elements : pool_windows {
  public:
   using pool_windows::pool_windows;
 
-  /// One selection for each position; the greatest elements at once, where the positions are theirs.
+  /// Emits one selection for each position. If the positions are those of the greatest elements, it emits one
+  /// reduction.
   value picked() {
     for (emission::positions_of const& known : e_.greatest)
       if (known.of == e_.m.operand(n_, 0) && known.positions == e_.m.operand(n_, 1))
@@ -24,8 +25,8 @@ class picked_elements : pool_windows {
     return y;
   }
 
-  /// Windows a stride apart reach inputs a stride apart. So inputs are of several kinds, by their remainder by the
-  /// stride: the terms of each kind are added side by side, and the sums of all kinds laid between each other.
+  /// Windows that are a stride apart reach inputs that are a stride apart. Therefore inputs are of several kinds, by
+  /// their remainder by the stride. The terms of each kind are added, and then the sums of all kinds are interleaved.
   value unpooled() {
     value const x = widened(e_.w, reached(0)), positions = reached(1);
     value const none = constant(e_.w, x.type, 0.0);

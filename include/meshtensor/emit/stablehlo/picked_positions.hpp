@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the positions of slices, pads and puts along a dim. They are known before the first step, or they are numbers
-// of the step, which are arguments of the program. Then run/whole_program/places_in_dims.hpp checks them before the
-// step.
+// of the step and arguments of the program. In the second case, run/whole_program/places_in_dims.hpp checks them before
+// the step.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,21 @@
 
 namespace meshtensor::hlo {
 
-/// `x` with those elements overwritten by `run`.
+/// `x` with the elements from `first` on along dim `k` overwritten by `run`.
 inline value updated(emission& e, value const& x, value const& run, std::size_t k, value const& first) {
   std::vector<value> operands{x, run};
   for (std::size_t i = 0; i < x.type.shape.size(); ++i) operands.push_back(i == k ? first : like(e.w, first, 0));
   return e.w.op("dynamic_update_slice", operands, x.type);
 }
 
-/// The step of a slice or a pad, if it is known; a row for no step: 1. errors R10 it is 0
+/// The step of a slice or a pad, if it is known. It is 1 if the node has none. errors R10 it is 0
 inline std::optional<std::int64_t> known_step(emission const& e, number_id row) {
   auto const by = row == no_id ? std::optional(number_value(1)) : e.known(row);
   if (!by) return {};
   number_value const numbers[] = {0, *by};
   return positions_of(numbers, number_id{0}, number_id{1}).step;
 }
-/// Positions that are known. errors R10 the step is 0
+/// The positions, if they are known. errors R10 the step is 0
 inline std::optional<positions> known_places(emission const& e, number_id first, number_id step) {
   auto const at = e.known(first);
   auto const by = known_step(e, step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits pools: sums as a reduce_window, steps by positions as one selection for each element of a window.
+// Emits pools: sums as a reduce_window, and steps by positions as one selection for each element of a window.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/greatest_positions.hpp"
@@ -12,7 +12,7 @@ class pooled_sums : pool_windows {
   using pool_windows::pool_windows;
 
   value written() {
-    value const x = widened(e_.w, reached(0));  // as it is summed
+    value const x = widened(e_.w, reached(0));  // because it is summed in f32
     return convert(e_.w, reduced(reduction::sum, x), to_.element);
   }
 };

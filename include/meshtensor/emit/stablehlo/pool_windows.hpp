@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a pool on a replica's part: the elements at one position of all windows, and padding around them.
+// The windows of a pool on a replica's part: the elements at one position of all windows, and the padding around them.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/window.hpp"
@@ -38,7 +38,7 @@ class pool_windows {
   }
   static auto at(int k) { return static_cast<std::size_t>(k); }
 
-  /// Whether no dim over which windows move is cut.
+  /// Whether all dims along which windows move are whole.
   bool is_whole() const {
     return std::all_of(places_.begin(), places_.end(), [&](windowed_dim const& d) {
       return reached_range::parts_of(e_.b, e_.m.result_value(n_).layout, d.at) == 1;
@@ -56,7 +56,7 @@ class pool_windows {
     return r;
   }
 
-  /// Of windows that lead forwards, the operand padded so far that every element of every window is in it.
+  /// The operand, padded so far that it contains every element of every window. The windows must lead forwards.
   value padded(value const& x) {
     extents low(x.type.shape.size()), high = low;
     type t = x.type;
@@ -72,7 +72,7 @@ class pool_windows {
                    "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
                        ", interior_padding = " + array_text(inside));
   }
-  /// These elements of all windows.
+  /// The elements of all windows at these positions.
   value taken(value const& wide_x, extents const& elements) {
     extents from(wide_x.type.shape.size()), to = wide_x.type.shape, steps(from.size(), 1);
     for (std::size_t k = 0; k < places_.size(); ++k) {

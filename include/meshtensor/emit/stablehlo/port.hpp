@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An emitted StableHLO program: what it was written for, its text, and its signature, which says what each argument and
-// result is.
+// An emitted StableHLO program: its text, the node of each line, and the meaning of each argument and result.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +13,24 @@ namespace meshtensor {
 /// An argument or a result of a StableHLO program.
 struct stablehlo_port {
   enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
-  id row;                   // input, output: the node; variable, number: the row of its table
-  value_id value;           // of the module, for dtype, dims and layout; for a number: one of its constants, or no_id
+  id row;                   // the node of an input or output, or the row of a variable or number in its table
+  value_id value;           // for dtype, dims and layout; for a number, one of its constants or no_id
   dtype type = dtype::i64;  // of a number without a constant
 
   dtype type_in(module const& m) const { return value == no_id ? type : m.values[value].type; }
 };
 
-/// What a text takes account of in the devices that it is for.
+/// The properties of the devices for which a text is written.
 struct stablehlo_options {
-  /// They have arithmetic in f64. Those that emulate it get the sums in f64 of f32 and bf16, such as the statistics of
-  /// norms, in f32 parts.
+  /// Whether the devices have arithmetic in f64. If they emulate it, the sums in f64 of f32 and bf16, for example the
+  /// statistics of norms, are made of parts in f32.
   bool has_f64 = true;
 };
 
 struct stablehlo_program {
   std::string text;
   std::vector<stablehlo_port> arguments, results;
-  std::vector<node_id> nodes;  // by line of the text: the node that it was written for, or no_id
+  std::vector<node_id> nodes;  // by line of the text: the node for which it was written, or no_id
 };
 
 }  // namespace meshtensor

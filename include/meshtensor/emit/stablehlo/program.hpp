@@ -40,7 +40,7 @@ class program_writer : speller {
   }
 
  private:
-  /// One program is for all replicas, so all hold as much. errors S02
+  /// All replicas run one program, so their parts must be equally large. errors S02
   void require_even() const {
     for (int v = 0; v < m_.value_count; ++v)
       for (int i = 0; i < m_.values[v].dims.count; ++i) {
@@ -95,7 +95,7 @@ class program_writer : speller {
       }
     }
   }
-  /// The numbers of an operation at places: those are positions, the others are values of its elements.
+  /// The numbers of an operation with positions. Its other numbers are values of its elements.
   void find_places(node const& n) {
     declaration const& d = declared(n.kind);
     for (int k = 0; k < max_attributes && d.has_places(); ++k) {
@@ -130,7 +130,7 @@ class program_writer : speller {
     for (stablehlo_port const& r : made_.results) types += (types.empty() ? "" : ", ") + e_.type_of(r.value).text();
     w_.line(") -> (" + types + ") {");
   }
-  // A variable's next value aliases its argument.
+  // The next value of a variable aliases the variable's argument.
   std::string donation(stablehlo_port const& p) const {
     for (std::size_t r = 0; p.kind == stablehlo_port::variable && r < made_.results.size(); ++r)
       if (made_.results[r].kind == p.kind && made_.results[r].row == p.row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits put: a slice or rows of a tensor overwritten, at a number or at an index.
+// Emits put: overwrites a slice or rows of a tensor, at a number or at an index.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/looked_up.hpp"
@@ -8,8 +8,8 @@
 
 namespace meshtensor::hlo {
 
-/// A put of rows that dims of their own enumerate. Of those with one index only the last is written: XLA does not say
-/// in which order it scatters.
+/// A put of rows that have dims of their own. If several rows have one index, only the last is written, because XLA
+/// does not specify the order in which it scatters.
 inline value put_rows(emission& e, node const& n) {
   meshtensor::value const& table = e.m.result_value(n);
   shape const &by = e.dims(n, 2), many = without(e.dims(n, 1), table.dims);
@@ -18,7 +18,7 @@ inline value put_rows(emission& e, node const& n) {
   type const t = e.result_type(n);
   value const index = places_in_part(e, e.operand(n, 2), table, along);
 
-  // The number of each row, in the order of the part; and the greatest one at each position.
+  // The number of each row, in the order of the part, and the greatest number at each position.
   type const numbers{"i64", index.type.shape};
   value number = constant(e.w, numbers, 0.0);
   for (int i = 0; i < many.count; ++i) {
@@ -37,7 +37,7 @@ inline value put_rows(emission& e, node const& n) {
   value const last =
       scatter(e, constant(e.w, last_type, -1.0), at, number, by.count, 0, combining(reduction::max, "i64"));
 
-  // Rows that are not the last, or out of range, get an index that is out of range.
+  // Rows that are not the last, or are out of range, get an index out of range.
   value const here = e.w.op(
       "gather", {last, at.positions}, numbers,
       "dimension_numbers = #stablehlo.gather<offset_dims = [], collapsed_slice_dims = " + at.sorted() +
@@ -54,8 +54,8 @@ inline value put_rows(emission& e, node const& n) {
       "{ ^bb0(%a: " + element + ", %b: " + element + "): \"stablehlo.return\"(%b) : (" + element + ") -> () }");
 }
 
-/// A put at a number or at an index. If the dim is sharded, or the index has no dims but those of the result, every
-/// element compares its position with it.
+/// A put at a number or at an index. If the dim is sharded, or if the index only has dims of the result, every element
+/// compares its position with it.
 inline value put(emission& e, node const& n) {
   put_attributes const a = put_attributes::of(n);
   type const t = e.result_type(n);

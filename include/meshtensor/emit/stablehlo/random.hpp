@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits random numbers as operations on integers: the bits of base/philox.hpp on every compiler.
+// Emits random numbers as operations on integers, so that every compiler computes the bits of base/philox.hpp.
 #pragma once
 
 #include <array>
@@ -47,14 +47,14 @@ class stream {
     key_[0] = fill(w_, derived[0], shape_), key_[1] = fill(w_, derived[1], shape_);
     iteration_ = fill(w_, e.iteration.name.empty() ? word(w_, scalar, 0) : e.iteration, shape_);
   }
-  /// The four words of a counter; `second`: four other words.
+  /// The four words of a counter. With `second`, they are four other words.
   words of(value const& number, bool second = false) {
     value last = high(w_, iteration_);
     if (second) last = binary(w_, "xor", {last, word(w_, last.type, 0x80000000u)});
     return philox(w_, {low(w_, number), high(w_, number), low(w_, iteration_), last}, key_[0], key_[1]);
   }
-  /// One word for each element: sixteen neighbouring elements share four counters, and of each four neighbours all use
-  /// the word with the same index.
+  /// One word for each element. Sixteen neighbouring elements share four counters. Each four neighbours among them use
+  /// the words with one index, one word from each counter.
   value of_element(value const& index, bool second = false) {
     auto const four = [&] { return like(w_, index, 4); };
     value const sixteens = binary(w_, "multiply", {shifted(w_, index, 4), four()});
@@ -72,7 +72,7 @@ class stream {
   value key_[2], iteration_;
 };
 
-/// Uniform in [0, 1): math::uniform_of, to the bit.
+/// Uniform in [0, 1), with the same bits as math::uniform_of.
 inline value uniform(writer& w, stream& s, value const& index, bool wide) {
   value const word0 = s.of_element(index);
   if (!wide) return scaled(w, convert(w, shifted(w, word0, 8), "f32"), 0x1p-24);
@@ -81,7 +81,7 @@ inline value uniform(writer& w, stream& s, value const& index, bool wide) {
   return scaled(w, convert(w, binary(w, "or", {upper, lower}), "f64"), 0x1p-53);
 }
 
-/// The standard normal distribution: math::normal_of, but with the compiler's own logarithm and cosine.
+/// The standard normal distribution, as math::normal_of, but with the compiler's own logarithm and cosine.
 inline value normal(writer& w, stream& s, value const& index, bool wide) {
   words const bits = s.of(index);
   std::string const element = wide ? "f64" : "f32";

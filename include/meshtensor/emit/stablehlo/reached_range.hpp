@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a dim that windows reach from each replica's part of another one, not cut at the ends of the dim.
+// The elements of a dim that windows reach from each replica's part of another dim, not cut at the ends of the dim.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct reached_range {
 
   static constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t by) { return n / by + (n % by > 0 ? 1 : 0); }
 
-  /// What windows reach from parts of `part` elements; nothing where that is not alike for all parts.
+  /// The elements that windows reach from parts of `part` elements. It is empty if they are not alike for all parts.
   static std::optional<reached_range> of(window_numbers const& w, bool of_inputs, std::int64_t part) {
     std::int64_t const span = w.dilation * (w.size - 1);
     if (of_inputs) return reached_range{-w.low, w.stride * part, w.stride * (part - 1) + span + 1};
@@ -24,7 +24,7 @@ struct reached_range {
     std::int64_t const first = rounded_up(w.low - span, w.stride);
     return reached_range{first, part / w.stride, rounded_up(part + w.low, w.stride) - first};
   }
-  /// What a value's dim covers, if it is a cover of parts; otherwise nothing.
+  /// The elements that windows reach from the parts of a value's dim, if the dim has a halo. Otherwise it is empty.
   static std::optional<reached_range> of(module const& m, binding const& b, meshtensor::value const& v, int place) {
     binding::cover_row const& c = b.cover_of[v.dims.at[place]];
     std::int64_t const parts = c.whole == 0 ? 1 : parts_of(b, v.layout, place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits a scatter_add: rows added into zeros.
+// Emits a scatter_add, which adds rows into zeros.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/looked_up.hpp"

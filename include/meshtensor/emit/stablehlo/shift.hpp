@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits shifts along a dim, and moves between placements: as a gather of what changes hands, the shift, and each
-// replica's own part.
+// Emits shifts along a dim, and moves between placements. A move gathers the dims that change hands, shifts them and
+// takes each replica's own part.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/cover.hpp"
@@ -10,13 +10,13 @@
 
 namespace meshtensor::hlo {
 
-/// Whether a move rolls or shifts: what begins beyond the ends of the dim needs no refusal.
+/// Whether a move rolls or shifts. Then positions beyond the ends of the dim are no error.
 inline bool is_shift(move_attributes const& a) {
   return a.first != no_id && a.from == a.to && a.step == no_id && a.how <= shift_kind::wrap;
 }
 
-/// A roll or a shift by a number that changes between steps: the elements stand twice, or between two rooms of those
-/// that come from nowhere, and the result is a part of that.
+/// A roll or a shift by a number that changes between steps. For a roll, the elements stand twice. For a shift, they
+/// stand between two rooms of padding. The result is a part of that.
 inline value shifted_by_argument(emission& e, node const& n, value const& x, int k, move_attributes const& a) {
   auto const along = static_cast<std::size_t>(k);
   std::int64_t const size = x.type.shape[along];
@@ -42,7 +42,7 @@ inline value shifted_by_argument(emission& e, node const& n, value const& x, int
   return run_at(e, all, along, first, size);
 }
 
-/// The elements of `x` shifted along dim `k` of it, which is whole; the result has `extent` there.
+/// The elements of `x` shifted along its dim `k`, which is whole. The result has `extent` elements along it.
 inline value shifted(emission& e, node const& n, value x, int k, move_attributes const& a, std::int64_t extent) {
   auto const known = known_places(e, a.first, a.step);
   auto const around = a.around == no_id ? std::optional(number_value(0)) : e.known(a.around);
@@ -61,7 +61,7 @@ inline value shifted(emission& e, node const& n, value x, int k, move_attributes
                   "dimension = " + std::to_string(k) + " : i64");
   }
   value const outside = constant(e.w, {x.type.element, {}}, *around);
-  shifted_run run{};  // of all that comes from somewhere
+  shifted_run run{};  // of all elements that come from `x`
   each_run(a.how, *known, size, {0, size}, {0, extent}, [&](shifted_run const& r) { run = r; });
   if (run.count == 0) {
     x.type.shape[along] = extent;
@@ -85,10 +85,10 @@ inline value move(emission& e, node const& n) {
   value x = e.operand(n);
   int const dims = e.dims(n).count;
   std::vector<std::optional<reached_range>> reached(
-      static_cast<std::size_t>(dims));  // still to be taken from the whole
+      static_cast<std::size_t>(dims));  // the ranges that are still to be taken from whole dims
   for (int d = 0; d < dims; ++d) {
     auto& range = reached[static_cast<std::size_t>(d)];
-    // A dim that the node does not change has all that windows reach already.
+    // If the node does not change a dim, the dim has all elements that windows reach already.
     if (e.dims(n).at[d] != result.dims.at[d]) range = reached_range::of(e.m, e.b, result, d);
     if (auto const near = range ? reached_of_neighbours(e, x, d, *range, before, after) : std::nullopt) {
       x = *near;

@@ -30,7 +30,7 @@ inline value run_at(emission& e, value const& x, std::size_t k, value const& fir
   return part(e.w, x, begin, shape);
 }
 
-/// The elements of `x` along dim `k` at `count` positions of which `first` and perhaps `step` are numbers of the step.
+/// The elements of `x` along dim `k` at `count` positions. `first` and perhaps `step` are numbers of the step.
 inline value taken(emission& e, node const& n, value const& x, std::size_t k, number_id first, number_id step,
                    std::int64_t count) {
   value begin = e.number(n, first, "i64");

@@ -7,7 +7,7 @@
 
 namespace meshtensor::hlo {
 
-/// Emits a concatenation: each operand gets the new dim with extent 1.
+/// Emits a concatenation, for which each operand gets the new dim with extent 1.
 inline value stack(emission& e, node const& n) {
   type const t = e.result_type(n);
   shape const& dims = e.result_dims(n);

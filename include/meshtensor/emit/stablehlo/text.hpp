@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StableHLO as text in the generic form, one operation a line, which every StableHLO parser accepts. Uses only
-// operations and attributes of version 1.0.
+// StableHLO as text in the generic form, one operation on each line. Every StableHLO parser accepts this form. It uses
+// only operations and attributes of version 1.0.
 //
 // source  StableHLO specification, openxla.org/stablehlo/spec
 #pragma once
@@ -36,7 +36,8 @@ struct type {
   }
 };
 
-/// The result of an operation: its name in the text, `%12`, its type, and of a bf16 that was an f32 the name of that.
+/// The result of an operation: its name in the text, for example `%12`, and its type. If it is a bf16 that was rounded
+/// from an f32, `narrowed_from` is the name of the f32.
 struct value {
   std::string name;
   hlo::type type;
@@ -65,12 +66,12 @@ template <class T>
 std::string shortest(T number) {
   char buffer[40];
   std::string r(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
-  if (r.find('.') == std::string::npos) r.insert(std::min(r.find('e'), r.size()), ".0");  // parsers want a point
+  if (r.find('.') == std::string::npos) r.insert(std::min(r.find('e'), r.size()), ".0");  // parsers need a point
   return r;
 }
 }  // namespace detail
 
-/// A number as an element of a constant, exactly; as bits if it is not finite.
+/// A number as an element of a constant, exactly. If it is not finite, it is written as bits.
 inline std::string literal(std::string const& element, number_value const& exact) {
   double const number = exact.real;
   if (element == "i1") return number != 0 ? "true" : "false";
@@ -90,12 +91,12 @@ inline std::string literal(std::string const& element, number_value const& exact
   return detail::shortest(static_cast<double>(rounded));
 }
 
-/// Writes operations; their results are numbered in order.
+/// Writes operations, and numbers their results in order.
 class writer {
  public:
   std::string text;
-  std::vector<node_id> nodes;     // by line: the node that it was written for
-  node_id node = node_id{no_id};  // of the lines to come
+  std::vector<node_id> nodes;     // by line: the node for which it was written
+  node_id node = node_id{no_id};  // of the next lines
 
   /// One operation: `%3 = "stablehlo.add"(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`.
   value op(std::string const& name, std::span<value const> operands, type result, std::string const& attributes = "",

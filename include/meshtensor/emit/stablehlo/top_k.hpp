@@ -6,7 +6,7 @@
 
 namespace meshtensor::hlo {
 
-/// Emits a sort, of which the first positions are taken.
+/// Emits a sort and takes the first of its positions.
 /// errors  R12 there are fewer elements than are wanted
 inline value top_positions(emission& e, node const& n) {
   call_row const& c = e.m.calls[call_of(n)];

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the variance that a norm computes beside a mean: the mean of squares, less the square of the mean.
+// Finds the variance that a norm computes beside a mean, which is the mean of squares less the square of the mean.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
 
 namespace meshtensor::hlo {
 
-/// The mean and the variance, in f64, of the first operand of a difference `x - centre`, a bf16 that was made wider.
+/// The mean and the variance, in f64, of the first operand x of a difference `x - centre`. This x is a widened bf16.
 class moments_of_bf16 {
  public:
   moments_of_bf16(emission const& e, node const& difference)
       : e_(e), in_(difference.region), x_(cast_from(e.m.operand(difference, 0))) {}
 
-  /// The variance, in f64, of the x whose mean, made narrower, is `centre`. no_id: this region has none.
+  /// The variance, in f64, of the x whose narrowed mean is `centre`, or no_id if this region has none.
   value_id variance_about(value_id centre) const {
     value_id const mean = cast_from(centre);
     if (x_ == id{no_id} || mean == id{no_id} || !is_mean(mean, false)) return value_id{no_id};

@@ -6,21 +6,23 @@
 
 namespace meshtensor::hlo {
 
-/// Input i, output o and element w of a window meet where i = stride · o + dilation · w - low, of local indices.
+/// Input i, output o and element w of a window meet if i = stride · o + dilation · w - low, where all indices are
+/// local.
 struct local_window {
   std::int64_t stride, dilation, size, low;
 
   std::int64_t span() const { return dilation * (size - 1); }
 };
 
-/// What a window's place along one dim is: the tensor from which elements are taken, and the one whose parts say which.
+/// The place of a window along one dim: the tensor and dim whose parts decide which elements of an operand are needed.
 struct window_place {
   meshtensor::value const& parts;
   int place_of_parts;
-  bool of_inputs;  // the first has the windows' inputs, the second their outputs
+  bool of_inputs;  // the operand has the windows' inputs, and `parts` their outputs; or the reverse
 };
 
-/// An operand with what its windows reach along dim `k`: itself where it is a cover already, or nothing is cut.
+/// An operand with the elements that windows reach along dim `k`. If it has a halo already, or if the dim is whole, it
+/// is unchanged.
 inline value with_reached(emission& e, value const& x, meshtensor::value const& v, int k, window_numbers const& w,
                           window_place const& at) {
   placement const& layout = at.parts.layout;
@@ -30,7 +32,7 @@ inline value with_reached(emission& e, value const& x, meshtensor::value const& 
   return reached_of_whole(e, x, k, reached_range::required(e.m, at.parts.dims.at[at.place_of_parts], r, w.stride),
                           layout, at.place_of_parts);
 }
-/// The window between that operand and the parts.
+/// The window between the operand that `with_reached` gives and the parts.
 inline local_window window_on_parts(emission const& e, window_numbers const& w, window_place const& at) {
   local_window l{w.stride, w.dilation, w.size, w.low};
   if (reached_range::parts_of(e.b, at.parts.layout, at.place_of_parts) == 1) return l;
