@@ -8,7 +8,8 @@
 
 namespace meshtensor::comm {
 
-/// The elements that go to each member, and where they begin; then those that come from each, and where they go.
+/// Computes four numbers for each member: how many elements go to it and where they begin, then how many come from it
+/// and where they go. `counts` has these numbers as four lists.
 inline void count_parts(mpi_pending const& f, int* counts) {
   std::int64_t const size = f.element_bytes();
   std::int64_t const n = elements_of(f.call);
@@ -29,8 +30,8 @@ inline void count_parts(mpi_pending const& f, int* counts) {
   }
 }
 
-/// The messages of an ialltoallv, one by one, as many elements as `counts` says. All together may be more than an int
-/// counts.
+/// Sends the messages of an ialltoallv one by one, with as many elements as `counts` says. Therefore all of them
+/// together may be more than an int counts.
 inline void send_parts(mpi_requests& requests, mpi_pending& f, std::byte const* from, std::byte* to) {
   int const* const counts = reinterpret_cast<int const*>(f.counts);
   std::int64_t const size = f.element_bytes();
