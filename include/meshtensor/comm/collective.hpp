@@ -31,8 +31,8 @@ struct group {
 ///
 /// `all_reduce`       out = x[0] op x[1] op … op x[p-1]. `in` may be `out`.
 /// `reduce_scatter`   Part m along `split` of x[0] op x[1] op … op x[p-1].
-/// `reduce`           All of x[0] op x[1] op … op x[p-1], for member `root`. `out` of the other members has the same size,
-///                    but gets no result.
+/// `reduce`           All of x[0] op x[1] op … op x[p-1], for member `root`. `out` of the other members has the
+///                    same size, but gets no result.
 /// `all_gather`       All blocks one after the other along `join`.
 /// `all_to_all`       Part m along `split` of the block of each member j, placed j-th along `join`.
 /// `broadcast`        The block of member `root`. `in` may be `out`, and is read only on the root.
@@ -146,8 +146,8 @@ constexpr bool has_empty_parts(collective_call const& call, int count) {
          (joins(call.kind) && joined_part(call, count, count - 1).count == 0);
 }
 
-/// Throws the error that `check` finds, or that the block of member `index` is not its part of `joined` or not its box.
-/// errors R20
+/// Throws the error that `check` finds. Also throws if the block of member `index` is not its part of `joined`, or not
+/// its box of a move. errors R20
 inline void require_valid(collective_call const& call, int count, int index) {
   require_valid(call, count);
   if (call.kind == collective::move)

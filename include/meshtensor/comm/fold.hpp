@@ -113,8 +113,8 @@ inline void fold(block_loops const& loops, void* target, std::int64_t n, int cou
   }
 }
 
-/// Folds in the order of reduction_steps: members 0 and 1, 2 and 3, …, then pairs of these sums. The block of a member
-/// of the rest is first added to the block of the member that it sends it to.
+/// Folds in the order of reduction_steps: members 0 and 1, 2 and 3, …, then pairs of these sums. A member of the
+/// rest has no pair. Its block is first added to that of the member that receives it.
 inline void fold_in_steps(block_loops const& loops, void* target, std::int64_t n, int count,
                           sources_of_members sources) {
   reduction_steps const steps(count);

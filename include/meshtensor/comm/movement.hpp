@@ -53,9 +53,8 @@ struct movement {
   shift_kind kind = shift_kind::cut;
   std::int64_t extent = 0;      // of the operand along it
   dynamic_array<box> from, to;  // by member: the box that it brings, and the box that it gets
-  std::vector<int>
-      copy;  // by member: its number. Members that bring the same box have different numbers, and send only to
-             // members of their own number
+  std::vector<int> copy;        // by member: its number. Members with equal boxes have different numbers, and send only
+                                // to members of their own number
   std::vector<int> alike;       // by member: the first member of its number that gets the same box
   std::int64_t most_sent = 0;   // the elements of all messages of the member that sends the most, or 0 if they are no
                                 // more than its block has

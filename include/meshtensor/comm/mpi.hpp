@@ -76,8 +76,7 @@ class mpi_world {
     if (by_exception) {
       std::string const why = "it left the job by an exception" + (last_.empty() ? "" : ", after: " + last_);
       if (!options_.throws) {
-        if (pending_.requests().failed() >= 0)
-          std::this_thread::sleep_for(std::chrono::seconds(1));  // the other rank says why
+        if (pending_.requests().failed() >= 0) std::this_thread::sleep_for(std::chrono::seconds(1));  // it says why
         abort(why);
       }
       try {

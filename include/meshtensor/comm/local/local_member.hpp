@@ -135,8 +135,7 @@ class local_member {
   }
 
  private:
-  static constexpr std::int64_t small_bytes =
-      1024;  // up to this size each rank reduces all of an all_reduce, above it one part
+  static constexpr std::int64_t small_bytes = 1024;  // up to this size a rank reduces a whole all_reduce, else a part
 
   struct place {  // a group, as seen by this member
     comm::rank_group* over;

@@ -8,8 +8,8 @@
 
 namespace meshtensor::comm {
 
-/// Computes four numbers for each member: how many elements go to it and where they begin, then how many come from it
-/// and where they go. `counts` has these numbers as four lists.
+/// Computes four numbers for each member: the count and the position of the elements that go to it, then those of the
+/// elements that come from it. `counts` gets four lists of these numbers, one after the other.
 inline void count_parts(mpi_pending const& f, int* counts) {
   std::int64_t const size = f.element_bytes();
   std::int64_t const n = elements_of(f.call);

@@ -30,8 +30,8 @@ class mpi_neighbours {
   }
 
   /// Finds the neighbours, collectively over `talk`, whose ranks are these processes. If the ranks of a machine are to
-  /// `agree` on one that reports, they share a word of memory. It is an unnamed file of the first of them, which the
-  /// others open.
+  /// `agree` on one that reports, they share a word of memory. The word is in an unnamed file of the first of them,
+  /// which the others open.
   void meet(MPI_Comm talk, std::vector<process_id> const& processes, int rank, bool agree) {
     process_id const& here = processes[static_cast<std::size_t>(rank)];
     for (std::size_t r = 0; r < processes.size(); ++r)  // ranks in this process, as in a simulator, end with it

@@ -26,8 +26,8 @@ struct mpi_pending {
   int open = 0;             // MPI requests that are not complete
   int index = 0, count = 0;
   std::int64_t sequence = 0;
-  group_communicators* over = nullptr;  // null if it is not a collective:
-  char const* what = nullptr;           // then its name, such as `a barrier`
+  group_communicators* over = nullptr;  // null for a wait that is not for a collective
+  char const* what = nullptr;           // the name of such a wait: `a barrier`
   int const* members = nullptr;         // the participating ranks, `count` of them
   collective_call call = {};
   mpi_algorithm form = {};

@@ -23,8 +23,7 @@ class mpi_requests {
   /// Whether any message is pending.
   bool are_open() const { return requests_.size() > (listens_ ? 1u : 0u); }
 
-  /// Starts to listen for notices: from now on, ranks that wait here are told of failures elsewhere. See
-  /// mpi_world::tell.
+  /// Starts to listen for notices, so that a rank that waits here is told of failures elsewhere: see mpi_world::tell.
   void listen(MPI_Comm notices) {
     listens_ = true;
     requests_.push_back(MPI_REQUEST_NULL);

@@ -15,8 +15,8 @@
 
 namespace meshtensor::comm {
 
-/// Each world holds one. The first one initialises MPI, unless the program has done so. In this case MPI is finalised
-/// at the end of the process, because a program may make another job after the first. If MPI takes calls from one
+/// Each world holds one. The first one initialises MPI, unless the program has done so. In this case it finalises MPI
+/// only at the end of the process, because a program may make another job after the first. If MPI takes calls from one
 /// thread only (MPI_THREAD_SINGLE or MPI_THREAD_FUNNELED), one thread makes all calls and polls for messages: see
 /// `takes_turns`.
 class mpi_session {
