@@ -19,7 +19,7 @@ inline constexpr std::int64_t bytes_in_steps = 4096;
 constexpr bool goes_in_steps(std::int64_t block_bytes) { return block_bytes <= bytes_in_steps; }
 
 /// Steps of p members, where q is the largest power of two up to p. First, member q + i gives its block to member i.
-/// Then members i and i xor 1 exchange their sums, then i and i xor 2, then i and i xor 4, and so on. At last member i
+/// Then members i and i xor 1 exchange their sums, then i and i xor 2, then i and i xor 4, and so on. Last, member i
 /// gives the result to member q + i.
 ///
 /// source  recursive doubling of Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in

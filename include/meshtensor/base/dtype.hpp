@@ -135,8 +135,8 @@ struct dtypes {
   constexpr void add(dtype t) { bits |= 1u << static_cast<int>(t); }
   constexpr bool has(dtype t) const { return (bits >> static_cast<int>(t) & 1u) != 0; }
 };
-/// The same for a dtype of `Among`, and returns true. For other dtypes it returns false, instantiates nothing and calls
-/// nothing.
+/// Does the same for a dtype of `Among`, and returns true. For other dtypes it returns false, instantiates nothing and
+/// calls nothing.
 template <dtypes Among, class F>
 constexpr bool with_element(dtype t, F&& f) {
   return with_element(t, [&]<class E>() {

@@ -23,7 +23,7 @@ struct constants<float> {
   // (exp(r) - 1 - r)/r² for |r| <= ln2/2, with error 2^-28
   static constexpr float exp[] = {0.5f,           0x1.55552cp-3f,  0x1.555502p-5f,
                                   0x1.1155acp-7f, 0x1.6d2a38p-10f, 0x1.3b0ff6p-13f};
-  // (log(1+f) - 2s)/(s·s²) with s = f/(2+f), with error 2^-30
+  // (log(1+f) - 2s)/(s·s²) for s = f/(2+f), with error 2^-30
   static constexpr float log[] = {0x1.55557ap-1f, 0x1.995ec2p-2f, 0x1.31e3fep-2f};
   // erf(x)/x - 1 in x² for |x| <= 1, with error 2^-29
   static constexpr float erf[] = {0x1.06eba8p-3f, -0x1.812740p-2f,  0x1.ce2d50p-4f, -0x1.b7fe8cp-6f,

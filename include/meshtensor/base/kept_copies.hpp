@@ -127,7 +127,7 @@ class copies_of_reader {
   }
 
   std::vector<std::pair<void const*, std::shared_ptr<kept_copy>>> all_;
-  std::size_t next_ = 0;  // the one read last, because a loop reads the next one after it
+  std::size_t next_ = 0;  // of the copy that was read last, because a loop reads them in turn
 };
 
 }  // namespace meshtensor

@@ -59,8 +59,8 @@ struct name {
 };
 
 namespace detail {
-/// The letters of a name for uses in which text() fails. It allocates memory, and clang's constant evaluation has no
-/// std::string.
+/// The letters of a name for uses in which text() fails, because it allocates memory and clang's constant evaluation
+/// has no std::string.
 struct letters {
   char at[name::capacity] = {};
   std::size_t size = 0;

@@ -89,7 +89,7 @@ constexpr V number_of_word(bits_of<V> word) {
 }  // namespace detail
 
 /// Uniform in [0, 1). In float it has the leading 24 bits of word 0. In double it has 53 bits: all 32 of word 0, and
-/// the leading ones of word 1. Therefore both have the same leading 24 bits.
+/// the leading 21 of word 1. Therefore both have the same leading 24 bits.
 template <class V>
 constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
