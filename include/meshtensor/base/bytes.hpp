@@ -8,8 +8,8 @@
 
 namespace meshtensor {
 
-/// Copies `n` bytes. A processor that holds no part of a tensor has no memory for it, and memcpy does not take null
-/// even for no bytes.
+/// Copies `n` bytes. A rank that holds no part of a tensor has no memory for it, and memcpy does not take null even for
+/// no bytes.
 inline constexpr auto copy_bytes = [](void* to, void const* from, std::int64_t n) {
   if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n));
 };

@@ -11,8 +11,8 @@
 
 namespace meshtensor {
 
-/// The bytes of the largest cache that the first core reaches; 0: the system does not tell.
-/// why: sysconf counts the caches of all sockets and of cores that a virtual machine does not have.
+/// The bytes of the largest cache that the first core reaches, or 0 if the system does not tell. It does not ask
+/// sysconf first, because this counts the caches of all sockets, and of cores that a virtual machine does not have.
 inline std::int64_t largest_cache_bytes() {
   std::int64_t most = 0;
   for (int index = 0; index < 8; ++index) {

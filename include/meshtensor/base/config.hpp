@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiler and build settings, and the limits of a program. Only this file tests for compilers.
+// Compiler and build settings, and the limits of a program. Few other files test for a compiler.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 #define MESHTENSOR_VERSION_MINOR 1
 #define MESHTENSOR_VERSION_PATCH 0
 
-#ifndef MESHTENSOR_MAX_NODES  // raise it for a larger program; every pass returns a module of this capacity
+#ifndef MESHTENSOR_MAX_NODES  // raise it for a larger program, but every pass returns a module of this capacity
 #  define MESHTENSOR_MAX_NODES 4096
 #endif
 
-#ifndef MESHTENSOR_EARLY  // 0: only the trace runs at compile time, every later pass at start
+#ifndef MESHTENSOR_EARLY  // if 0, only the trace runs at compile time, and every later pass at start-up
 #  define MESHTENSOR_EARLY 1
 #endif
 
-#ifndef MESHTENSOR_COMPILED  // 1: code that is the same for all programs is linked: see compiled/
+#ifndef MESHTENSOR_COMPILED  // if 1, code that is the same for all programs is linked: see compiled/
 #  define MESHTENSOR_COMPILED 0
 #endif
-#ifndef MESHTENSOR_COMPILED_IO  // 1: so is what saves and loads checkpoints
+#ifndef MESHTENSOR_COMPILED_IO  // if 1, the code that saves and loads checkpoints is linked, too
 #  define MESHTENSOR_COMPILED_IO 0
 #endif
 #define MESHTENSOR_COMPILED_CPU (MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB)
@@ -38,9 +38,9 @@
 #  define MESHTENSOR_ARCH baseline
 #endif
 
-// Marks a function of which a template argument, `Reason`, is the error of a call of it. g++ says at the line of the
-// call that the function is unavailable, with the types. clang leaves the types out there, but says them, and then the
-// line of the call, for an assertion in the function (tensor/call.hpp).
+// Marks a function whose call is an error, which is the template argument `Reason`. At the line of the call, g++ says
+// that the function is unavailable, with the types. There, clang leaves out the types. However, it says them for an
+// assertion in the function, and then the line of the call (tensor/call.hpp).
 #if defined(__clang__)
 #  define MESHTENSOR_REFUSES
 #else
@@ -60,7 +60,7 @@
 #else
 #  define MESHTENSOR_ARITHMETIC "strict arithmetic"
 #endif
-// The build options of a file that macros reveal and results depend on; one line each.
+// The build options of a file that macros reveal and results depend on, one on each line.
 #define MESHTENSOR_BUILD \
   "compiler " __VERSION__ "\ninstructions " MESHTENSOR_TEXT_OF(MESHTENSOR_ARCH) "\n" MESHTENSOR_ARITHMETIC "\n"
 
@@ -109,9 +109,9 @@ inline constexpr int max_reshapes = 256;  // pairs of dims, or of a dim and its 
 inline constexpr int max_watched = 64;    // tensors that a program watches
 inline constexpr int max_rules = 64;      // rules of one layout
 
-/// `template <class = lazy>` marks a function that is the same for all programs, or that most programs never call: the
-/// compiler instantiates it, and what it calls for every dtype, only if it is called and not linked (see compiled/).
-/// (g++ instantiates whatever is named with fixed arguments: pass the parameter on.)
+/// `template <class = lazy>` marks a function that is the same for all programs, or that most programs never call. The
+/// compiler instantiates it, and the functions that it calls for every dtype, only if it is called and not linked (see
+/// compiled/). Pass the parameter on, because g++ instantiates every function that is named with fixed arguments.
 struct lazy;
 
 }  // namespace meshtensor

@@ -41,7 +41,7 @@ inline core_set usable_cores() {
   return result;
 }
 
-/// The number of threads that MESHTENSOR_THREADS requests for a process; 0: not set.
+/// The number of threads that MESHTENSOR_THREADS requests for a process, or 0 if it is not set.
 ///
 /// errors  R29 it is no number
 inline int asked_threads() {
@@ -54,14 +54,14 @@ inline int asked_threads() {
                 {"MESHTENSOR_THREADS is '", given, "', but takes a number of threads, or 0 for one on each core"});
   return static_cast<int>(threads);
 }
-/// The number of threads that a process may use: MESHTENSOR_THREADS, or that of the cores that the calling thread may
-/// run on; at least one.
+/// The number of threads that a process may use: MESHTENSOR_THREADS or, if it is 0, the number of cores that the
+/// calling thread may run on. It is at least one.
 inline int usable_threads() {
   int const asked = asked_threads();
   return std::max(1, asked > 0 ? asked : static_cast<int>(usable_cores().count()));
 }
 
-/// Binds the calling thread, and threads that it starts from now on, to these cores. false: the system refuses.
+/// Binds the calling thread, and threads that it starts from now on, to these cores. False if the system refuses.
 inline bool stay_on(core_set const& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -70,8 +70,8 @@ inline bool stay_on(core_set const& cores) {
   return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-/// The place of a core: its processor, the core on it, and the hardware thread of that core. 0 if the system does not
-/// tell.
+/// The place of a core: its processor, the core on it, and the hardware thread of that core. A number is 0 if the
+/// system does not tell it.
 using core_place = std::array<int, 3>;
 
 inline core_place place_of_core(std::size_t core) {
@@ -87,9 +87,9 @@ inline core_place place_of_core(std::size_t core) {
   return {asked("physical_package_id"), asked("core_id"), static_cast<int>(core)};
 }
 
-/// The share of its cores that a rank should use, given the cores of all ranks on its machine: ranks with the same
-/// cores split them, adjacent ones together; if there are more ranks than cores, several share one. A rank whose cores
-/// no other rank has, or others only in part, keeps all of them.
+/// The share of its cores that a rank should use, given the cores of all ranks on its machine. Ranks with the same
+/// cores split them, so that each one gets adjacent cores. If there are more ranks than cores, several share one. A
+/// rank keeps all its cores if no other rank has exactly the same ones.
 template <class Place>
 core_set own_cores(std::span<core_set const> of_ranks, std::size_t self, Place place) {
   core_set const& all = of_ranks[self];

@@ -9,7 +9,7 @@
 namespace meshtensor {
 
 /// CRC-32C of bytes. Source: Castagnoli, Braeuer and Herrmann, Optimization of cyclic redundancy-check codes with 24
-/// and 32 parity bits, 1993; RFC 3720, appendix B.4, has examples.
+/// and 32 parity bits, 1993. RFC 3720, appendix B.4, has examples.
 constexpr std::uint32_t crc32c(std::string_view bytes) {
   constexpr auto of_byte = [] {
     std::array<std::uint32_t, 256> table{};

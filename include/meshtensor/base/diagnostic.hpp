@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors as values: a code and one sentence with the facts and the fix. They are thrown, at compile time or at run
-// time; docs/errors.md has a section for each code.
+// time. docs/errors.md has a section for each code.
 #pragma once
 
 #include <concepts>
@@ -41,7 +41,7 @@ class error : public std::runtime_error {
   std::string const& code() const { return code_; }
   /// The text of `what()` after the code.
   std::string sentence() const;
-  /// The rank that failed, if it is another process; -1: this one.
+  /// The rank that failed, if it is another process, or -1 for this one.
   int rank() const { return rank_; }
 
  private:
@@ -54,13 +54,13 @@ class error : public std::runtime_error {
 /// The text for an exception that is not a std::exception.
 inline constexpr char const* unknown_exception = "an exception of unknown type";
 
-/// The error that a pass found, `S02 dim 'batch' …`: fixed-size text that can be a compile-time constant, stored in the
-/// result of the pass. Empty means no error.
+/// The error that a pass found, such as `S02 dim 'batch' …`. Its text has a fixed size, so that it can be a
+/// compile-time constant. The result of the pass stores it. Empty means no error.
 struct diagnostic {
   static constexpr int capacity = 448;
   char text[capacity];
   int size;
-  bool is_said = false;  // by the compiler, where the fault is: nothing is to be said again
+  bool is_said = false;  // by the compiler, at the fault, so it must not be said again
 
   constexpr bool empty() const { return size == 0; }
   constexpr std::string_view view() const { return {text, static_cast<std::size_t>(size)}; }
@@ -97,9 +97,9 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Throws a sentence unless a condition holds: `require(ok, "T07: …")`. For run time and for internal errors: in
-/// constant evaluation compilers show the throw and hide the sentence. The trace reports its errors by `builder::note`
-/// instead.
+/// Throws a sentence unless a condition holds: `require(ok, "T07: …")`. It is for run time and for internal errors,
+/// because in constant evaluation compilers show the throw and hide the sentence. Therefore the trace reports its
+/// errors by `builder::note` instead.
 constexpr void require(bool condition, char const* sentence) {
   if (!condition) detail::throw_sentence(sentence);
 }

@@ -36,7 +36,8 @@ inline constexpr dtype_constant<dtype::u8> u8{};
 /// True or false: the results of comparisons, and the conditions of `select`.
 inline constexpr dtype_constant<dtype::boolean> boolean{};
 
-/// A 16-bit float with the exponent range of f32, for storage; arithmetic happens in f32, rounded to nearest even.
+/// A 16-bit float with the exponent range of f32, for storage. Arithmetic happens in f32 and is rounded to nearest
+/// even.
 struct bf16_t {
   std::uint16_t bits = 0;
 
@@ -134,7 +135,8 @@ struct dtypes {
   constexpr void add(dtype t) { bits |= 1u << static_cast<int>(t); }
   constexpr bool has(dtype t) const { return (bits >> static_cast<int>(t) & 1u) != 0; }
 };
-/// The same for a dtype of `Among`, and false: for others nothing is instantiated, and nothing is called.
+/// Does the same for a dtype of `Among`, and returns true. For other dtypes it returns false, instantiates nothing and
+/// calls nothing.
 template <dtypes Among, class F>
 constexpr bool with_element(dtype t, F&& f) {
   return with_element(t, [&]<class E>() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds elements in an array that grows, as std::vector does, for a fifth of the time that it takes a compiler: for
-// tables that are filled at start-up and read in steps.
-// why: g++ makes forty functions of std::vector for each of some forty types of elements, and optimizes all of them as
-// if they ran in loops. Here a function or two make an array grow, and are compiled with few passes.
+// An array that grows, as std::vector does, for a fifth of the compile time. It is for tables that are filled at
+// start-up and read in steps. It saves time because g++ makes forty functions of std::vector for each of some forty
+// types of elements, and optimizes all of them as if they ran in loops. Here a function or two make an array grow, and
+// are compiled with few passes.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class dynamic_array {
   using const_reference = T const&;  // std::back_inserter asks for both
 
   dynamic_array() = default;
-  // why: behind the first constructor an element that throws is followed by the destructor
+  // Delegates to the first constructor, so that the destructor runs if an element throws.
   explicit dynamic_array(std::size_t size) : dynamic_array() { resize(size); }
   dynamic_array(dynamic_array const& other) : dynamic_array() { append(other); }
   dynamic_array(dynamic_array&& other) noexcept { swap(other); }
@@ -74,7 +74,7 @@ class dynamic_array {
   }
   /// Makes room for at least so many elements.
   void reserve(std::size_t capacity);
-  /// New elements are zeros, or as their type makes them.
+  /// New elements are zeros, or as their default constructor makes them.
   void resize(std::size_t size);
 
   friend bool operator==(dynamic_array const& a, dynamic_array const& b) {

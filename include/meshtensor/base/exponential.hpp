@@ -10,7 +10,7 @@ namespace meshtensor::math {
 
 namespace detail {
 
-/// Minimax coefficients, fitted to the reduced ranges and rounded; each line's error is relative to the result.
+/// Minimax coefficients, fitted to the reduced ranges and rounded. The error in each comment is relative to the result.
 template <class S>
 struct constants;
 
@@ -20,15 +20,15 @@ struct constants<float> {
   static constexpr float exp_lowest = -104, exp_highest = 89, exp_normal = -87;
   static constexpr float expm1_lowest = -18, tanh_highest = 10, erf_highest = 4;
   static constexpr std::uint32_t sqrt_half = 0x3f3504f3u;  // the bits of sqrt(1/2), where logarithms start a binade
-  // (exp(r) - 1 - r)/r², |r| <= ln2/2: 2^-28
+  // (exp(r) - 1 - r)/r² for |r| <= ln2/2, with error 2^-28
   static constexpr float exp[] = {0.5f,           0x1.55552cp-3f,  0x1.555502p-5f,
                                   0x1.1155acp-7f, 0x1.6d2a38p-10f, 0x1.3b0ff6p-13f};
-  // (log(1+f) - 2s)/(s·s²), s = f/(2+f): 2^-30
+  // (log(1+f) - 2s)/(s·s²) for s = f/(2+f), with error 2^-30
   static constexpr float log[] = {0x1.55557ap-1f, 0x1.995ec2p-2f, 0x1.31e3fep-2f};
-  // erf(x)/x - 1 in x², |x| <= 1: 2^-29
+  // erf(x)/x - 1 in x² for |x| <= 1, with error 2^-29
   static constexpr float erf[] = {0x1.06eba8p-3f, -0x1.812740p-2f,  0x1.ce2d50p-4f, -0x1.b7fe8cp-6f,
                                   0x1.542dc8p-8f, -0x1.a507d4p-11f, 0x1.4c2862p-14f};
-  // log(erfc(x)), 1 <= x <= 4: 2^-35 of 1
+  // log(erfc(x)) for 1 <= x <= 4, with error 2^-35 of 1
   static constexpr float log_erfc[] = {0x1.8a556ap-13f, -0x1.212c0cp+0f, -0x1.44356cp-1f, -0x1.bc14e8p-4f,
                                        0x1.9d02a6p-6f,  -0x1.138c78p-8f, 0x1.cec67ap-12f, -0x1.6bdadap-16f};
 };
@@ -67,13 +67,13 @@ struct constants<double> {
       0x1.aee61a0b4da92p-29,  -0x1.d36f6c75f393fp-33, 0x1.3d82753076553p-37,  -0x1.965f8c592b1b0p-43};
 };
 
-/// exp(x) = (1 + tail)·2^n, with n kept as n + round_magic.
+/// exp(x) = (1 + tail)·2^n, where `shifted` is n + round_magic.
 template <class V>
 struct exp_parts {
   V shifted, n, tail;
 };
 
-/// `rest` is a low-order term of the argument: exp(x + rest), where rest is far below x.
+/// Splits exp(x + rest), where `rest` is a low-order term of the argument, far below x.
 template <class V, class... Rest>
 constexpr exp_parts<V> split_exp(V x, Rest... rest) {
   using c = constants<scalar_of<V>>;
@@ -84,7 +84,7 @@ constexpr exp_parts<V> split_exp(V x, Rest... rest) {
   return {shifted, n, fma(r * r, polynomial<c::exp>(r), r)};
 }
 
-/// (1 + tail)·2^n for any n, even outside the range of exponents: 2^n is applied as two factors.
+/// (1 + tail)·2^n for any n, even outside the range of exponents, because 2^n is applied as two factors.
 template <class V>
 constexpr V joined(exp_parts<V> const& parts) {
   V const magic(format_of<V>::round_magic);
@@ -136,14 +136,15 @@ constexpr V expm1_without_sign(V x) {
 
 }  // namespace detail
 
-/// e^x. Error at most 1 ulp; 0 and inf where the result leaves the range, denormals kept.
+/// e^x. Error at most 1 ulp. It is 0 or inf if the result leaves the range, and denormals are kept.
 template <class V>
 constexpr V exp(V x) {
   using c = detail::constants<scalar_of<V>>;
   return detail::joined(detail::split_exp(lesser(V(c::exp_highest), greater(V(c::exp_lowest), x))));
 }
 
-/// A faster e^x for x ≤ 80: 0 where the result would be near the smallest normal number or below. Error at most 1 ulp.
+/// A faster e^x for x ≤ 80. It is 0 if the result would be near the smallest normal number or below. Error at most 1
+/// ulp.
 template <class V>
 constexpr V exp_of_weight(V x) {
   using c = detail::constants<scalar_of<V>>;
@@ -152,13 +153,13 @@ constexpr V exp_of_weight(V x) {
   return select(x < lowest, V(0), (V(1) + parts.tail) * power_of_two(parts.shifted));
 }
 
-/// e^x - 1, accurate near 0; the sign is that of x, also of zeros. Error at most 2 ulp.
+/// e^x - 1, accurate near 0. The sign is that of x, also of zeros. Error at most 2 ulp.
 template <class V>
 constexpr V expm1(V x) {
   return with_sign(detail::expm1_without_sign(x), x);
 }
 
-/// The natural logarithm. Error at most 1 ulp; log(0) = -inf, nan below 0.
+/// The natural logarithm. Error at most 1 ulp. It is -inf at 0, and nan below.
 template <class V>
 constexpr V log(V x) {
   V const inf = detail::infinity<V>();
@@ -166,7 +167,8 @@ constexpr V log(V x) {
   return select(x > V(0) && x < inf, detail::log_of_positive(x), special);
 }
 
-/// log(1 + x), accurate near 0; the sign is that of x, also of zeros. Error at most 2 ulp; -inf at -1, nan below.
+/// log(1 + x), accurate near 0. The sign is that of x, also of zeros. Error at most 2 ulp. It is -inf at -1, and nan
+/// below.
 template <class V>
 constexpr V log1p(V x) {
   V const u = V(1) + x;
@@ -176,7 +178,7 @@ constexpr V log1p(V x) {
   return with_sign(select(u > V(0) && u < detail::infinity<V>(), result + lost / u, result), x);
 }
 
-/// Error at most 4 ulp, small arguments included.
+/// The hyperbolic tangent. Error at most 4 ulp, small arguments included.
 template <class V>
 constexpr V tanh(V x) {
   V const t = detail::expm1_without_sign(lesser(V(detail::constants<scalar_of<V>>::tanh_highest), abs(x)) * V(2));

@@ -11,7 +11,7 @@ namespace meshtensor {
 template <class Signature>
 class function_ref;
 
-/// Refers to a callable object. It must not outlive that object: for parameters only.
+/// Refers to a callable object. It must not outlive that object, so it is only for parameters.
 template <class R, class... Args>
 class function_ref<R(Args...)> {
  public:

@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// Adds words to a hash; their order matters.
+/// Adds words to a hash. Their order matters.
 struct hash_combine {
   std::uint64_t hash = 0xcbf29ce484222325ull;
 

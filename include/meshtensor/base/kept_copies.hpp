@@ -15,11 +15,11 @@ namespace meshtensor {
 
 class unchanged_blocks;
 
-/// A reader's copy of a part of a block. It is made by the second read since the block changed, so a block that changes
-/// between any two reads is never copied.
+/// A reader's copy of a part of a block. The second read since the block changed makes it. Therefore a block that
+/// changes between any two reads is never copied.
 struct kept_copy {
   bool was_read = false, is_made = false;        // since the block changed
-  unchanged_blocks const* of_program = nullptr;  // the program of its reader has these
+  unchanged_blocks const* of_program = nullptr;  // the blocks of its reader's program
   arena memory;
 
   void drop() {
@@ -37,7 +37,7 @@ class kept_copies {
       if (auto const copy = each.lock()) copy->drop();
     copies_.clear();
   }
-  /// Frees all copies, and permits no more: somebody has the block's address and may write to it at any time.
+  /// Frees all copies, and permits no more, because somebody has the block's address and may write to it at any time.
   void forbid() {
     drop();
     is_permitted_ = false;
@@ -49,7 +49,7 @@ class kept_copies {
     copies_.push_back(copy);
   }
 
-  /// Of the copies that one program keeps.
+  /// The bytes of the copies that one program keeps.
   std::int64_t bytes(unchanged_blocks const& of_program) const {
     std::size_t sum = 0;
     for (std::weak_ptr<kept_copy> const& each : copies_)
@@ -69,13 +69,13 @@ class unchanged_blocks {
     auto const after = std::ranges::upper_bound(all_, begin, {}, &block::begin);
     all_.insert(after, {begin, begin + bytes, &copies});
   }
-  /// The copies of the block that has this byte; null: no block has it.
+  /// The copies of the block that has this byte, or null if no block has it.
   kept_copies* find(void const* where) const {
     auto const* const at = static_cast<std::byte const*>(where);
     auto const after = std::ranges::upper_bound(all_, at, {}, &block::begin);
     return after == all_.begin() || at >= std::prev(after)->end ? nullptr : std::prev(after)->copies;
   }
-  /// Of those that this program keeps.
+  /// The bytes of all copies that this program keeps.
   std::int64_t bytes_of_copies() const {
     std::int64_t sum = 0;
     for (block const& each : all_) sum += each.copies->bytes(*this);
@@ -90,12 +90,12 @@ class unchanged_blocks {
   std::vector<block> all_;  // ascending
 };
 
-/// The copies that one reader keeps, one for each address that it reads: a reader in a loop reads the slices of a stack
-/// in turn.
+/// The copies that one reader keeps, one for each address that it reads, because a reader in a loop reads the slices of
+/// a stack in turn.
 class copies_of_reader {
  public:
-  /// The copy of what is at `from`; `fill(std::byte* to)` makes it. Null: none is kept, because `from` is in no
-  /// unchanged block, is read for the first time since its block changed, or memory is short.
+  /// The copy of the data at `from`. `fill(std::byte* to)` makes it, in `bytes` bytes. Null if none is kept, because
+  /// `from` is in no unchanged block or is read for the first time since its block changed, or because memory is short.
   template <class Fill>
   std::byte const* find(void const* from, std::size_t bytes, unchanged_blocks const* unchanged, Fill const& fill) {
     kept_copies* const of = unchanged == nullptr ? nullptr : unchanged->find(from);
@@ -127,7 +127,7 @@ class copies_of_reader {
   }
 
   std::vector<std::pair<void const*, std::shared_ptr<kept_copy>>> all_;
-  std::size_t next_ = 0;  // the one read last; in the order of a loop the next one follows
+  std::size_t next_ = 0;  // of the copy that was read last, because a loop reads them in turn
 };
 
 }  // namespace meshtensor

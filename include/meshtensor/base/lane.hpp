@@ -11,8 +11,8 @@
 
 namespace meshtensor::math {
 
-/// Whether this build has fused multiply-add. It depends on the build only, never on an element's position: scalars and
-/// registers behave alike. The compiler must not contract on its own (`-ffp-contract=off`).
+/// Whether this build has fused multiply-add. It depends on the build only, never on an element's position, so that
+/// scalars and registers behave alike. The compiler must not contract on its own (`-ffp-contract=off`).
 #if defined(__FMA__) || defined(__aarch64__)
 inline constexpr bool fused = true;
 #else
@@ -20,7 +20,7 @@ inline constexpr bool fused = false;
 #endif
 
 /// The format of an IEEE number. Adding `round_magic` to |x| < 2^(mantissa_bits - 2) leaves the nearest integer in the
-/// low bits; `integer_magic` has ulp 1, so that or-ing an integer into its bits converts it exactly.
+/// low bits. `integer_magic` has ulp 1, so that or-ing an integer into its bits converts it exactly.
 template <class S>
 struct ieee;
 
@@ -44,10 +44,11 @@ struct ieee<double> {
   static constexpr double smallest_normal = 0x1p-1022;
 };
 
-/// The primitive operations of a vector-like type V; here for scalars, in device/cpu/math.hpp for registers.
+/// The primitive operations of a vector-like type V. Those for scalars are here, those for registers in
+/// device/cpu/math.hpp.
 ///
-/// Besides these, V has + - * / and the comparisons (false where an operand is nan), whose result has ! && ||;
-/// V(scalar) broadcasts; bits has + - & | ^ and << >> by a constant.
+/// Besides these, V has + - * / and the comparisons, which are false if an operand is nan. Their results have ! && ||.
+/// V(scalar) broadcasts. `bits` has + - & | ^, and << >> by a constant.
 template <class V>
 struct lane;
 
@@ -102,12 +103,12 @@ template <class V, class Mask>
 constexpr V select(Mask condition, V a, V b) {
   return lane<V>::select(condition, a, b);
 }
-/// a > b ? a : b, hence b where either is nan.
+/// a > b ? a : b, hence b if either is nan.
 template <class V>
 constexpr V greater(V a, V b) {
   return lane<V>::greater(a, b);
 }
-/// a < b ? a : b, hence b where either is nan.
+/// a < b ? a : b, hence b if either is nan.
 template <class V>
 constexpr V lesser(V a, V b) {
   return lane<V>::lesser(a, b);
@@ -139,13 +140,13 @@ template <class V>
 constexpr V negate(V x) {
   return from_bits<V>(to_bits(x) ^ sign_bit<V>());
 }
-/// x with the sign of y; x may be negative only if y is.
+/// x with the sign of y. x may be negative only if y is.
 template <class V>
 constexpr V with_sign(V x, V y) {
   return from_bits<V>(to_bits(x) | (to_bits(y) & sign_bit<V>()));
 }
 
-/// Converts the non-negative integer in each lane; exact below 2^mantissa_bits.
+/// Converts the non-negative integer in each lane, exactly below 2^mantissa_bits.
 template <class V>
 constexpr V number_of(bits_of<V> integer) {
   auto const magic = format_of<V>::integer_magic;
@@ -158,8 +159,8 @@ constexpr V power_of_two(V shifted) {
   return from_bits<V>((to_bits(shifted) << format_of<V>::mantissa_bits) + bits_of_constant<V>(1));
 }
 
-/// The sum over i of Coefficients[i]·x^i. (The array is a template argument so that each coefficient is a constant:
-/// device code cannot read static arrays of the host.)
+/// The sum over i of Coefficients[i]·x^i. The array is a template argument, so that each coefficient is a constant,
+/// because device code cannot read static arrays of the host.
 template <auto const& Coefficients, std::size_t First = 0, class V>
 constexpr V polynomial(V x) {
   constexpr auto first = Coefficients[First];

@@ -15,13 +15,13 @@ constexpr V sqrt(V x) {
   return lane<V>::sqrt(x);
 }
 
-/// 1/sqrt(x) by two correctly rounded operations: error at most 1.5 ulp; inf at 0.
+/// 1/sqrt(x) by two correctly rounded operations, so the error is at most 1.5 ulp. It is inf at 0.
 template <class V>
 constexpr V rsqrt(V x) {
   return V(1) / sqrt(x);
 }
 
-/// x·Φ(x), Φ the normal distribution. Error at most 4 ulp of max(|x|/2, |result|).
+/// x·Φ(x), where Φ is the normal distribution. Error at most 4 ulp of max(|x|/2, |result|).
 /// Source: Hendrycks and Gimpel, arXiv:1606.08415.
 template <class V>
 constexpr V gelu(V x) {
@@ -29,7 +29,7 @@ constexpr V gelu(V x) {
   return fma(half, erf(x * V(scalar_of<V>(0x1.6a09e667f3bcdp-1))), half);
 }
 
-/// The tanh approximation of gelu that GPT-2 uses; the same error bound.
+/// The tanh approximation of gelu that GPT-2 uses, with the same error bound.
 template <class V>
 constexpr V gelu_tanh(V x) {
   V const half = V(scalar_of<V>(0.5)) * x;
@@ -37,7 +37,7 @@ constexpr V gelu_tanh(V x) {
   return fma(half, tanh(inner), half);
 }
 
-/// Maximum and minimum; nan if either is nan.
+/// Maximum and minimum, or nan if either operand is nan.
 template <class V>
 constexpr V maximum(V a, V b) {
   return select(a != a, a, greater(a, b));

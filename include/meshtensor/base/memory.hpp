@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arena: one block of memory that holds everything to which a plan gives an offset; zeroed, aligned for SIMD registers,
-// on large pages if the system has them.
+// Arena: one block of memory that holds everything to which a plan gives an offset. It is zeroed, aligned for SIMD
+// registers, and on large pages if the system has them.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,14 +20,14 @@
 namespace meshtensor {
 
 /// Owns `bytes` zeroed bytes, aligned to 64 bytes or, from the size of a large page on, to a large page. It can be
-/// moved but not copied; the address never changes.
+/// moved but not copied, and its address never changes.
 ///
 /// errors  M10 the system cannot provide such a block
 class arena {
  public:
   static constexpr std::size_t alignment = 64;
   static constexpr std::size_t large_page = std::size_t{1} << 21;
-  static constexpr std::size_t small = std::size_t{1} << 14;  // below it a page that is mapped costs more than zeros
+  static constexpr std::size_t small = std::size_t{1} << 14;  // below it, mapping a page costs more than writing zeros
 
   arena() = default;
   explicit arena(std::size_t bytes) : size_(bytes) {
@@ -39,7 +39,8 @@ class arena {
       data_ = static_cast<std::byte*>(std::memset(base_, 0, whole));
       return;
     }
-    // Pages are aligned to 4096; to align a large block to a large page, map one more and use the aligned part.
+    // Pages are aligned to 4096 bytes. To align a large block to a large page, we map one large page more and use the
+    // aligned part.
     bool const large = bytes >= large_page;
     std::size_t const page = large ? large_page : alignment;
     mapped_ = bytes + (large ? large_page : 0);
@@ -49,7 +50,7 @@ class arena {
     if (got == MAP_FAILED) throw no_memory(bytes);
     base_ = got;
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(base_) + page - 1) / page * page);
-    if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a hint; if it is refused, the block works as well
+    if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a hint, without which the block works as well
   }
   arena(arena&& other) noexcept { swap(other); }
   arena& operator=(arena&& other) noexcept {
@@ -90,7 +91,7 @@ class arena {
   }
 
   void* base_ = nullptr;
-  std::size_t mapped_ = 0;  // 0: a small block, of the heap
+  std::size_t mapped_ = 0;  // 0 for a small block, which is on the heap
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -12,14 +12,14 @@ namespace meshtensor {
 
 /// The name of a dim, an axis, a parameter or a scope: at most 32 characters, fixed when the program is compiled.
 ///
-/// A literal that is too long does not compile. `name::of` makes one from run-time text and cuts what does not fit.
+/// A literal that is too long does not compile. `name::of` makes a name from run-time text and cuts off the rest.
 struct name {
   static constexpr std::size_t capacity = 32;
 
   std::uint64_t w0, w1, w2, w3;  // no array: nvcc cannot put a class with an array into a kernel's template arguments
 
   constexpr name() : w0(0), w1(0), w2(0), w3(0) {}
-  /// How nvcc spells a name that is a template argument.
+  /// Takes the four words, because nvcc spells a name that is a template argument in this way.
   constexpr name(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) : w0(a), w1(b), w2(c), w3(d) {}
 
   template <std::size_t N>
@@ -59,8 +59,8 @@ struct name {
 };
 
 namespace detail {
-/// The letters of a name, where text() will not do: it takes memory, and clang's constant evaluation has no
-/// std::string.
+/// The letters of a name for uses in which text() fails, because it allocates memory and clang's constant evaluation
+/// has no std::string.
 struct letters {
   char at[name::capacity] = {};
   std::size_t size = 0;

@@ -12,13 +12,13 @@
 
 namespace meshtensor {
 
-/// The value of a number of a program. Integers of 64 bits are exact, signed or not: f64 holds those up to 2^53, and
-/// `rest` is what it leaves out of the greater ones.
+/// The value of a number of a program. Integers of 64 bits are exact, signed or not, because f64 holds those up to
+/// 2^53, and `rest` holds the part of the greater ones that f64 leaves out.
 struct number_value {
   __extension__ using wide = __int128;
 
   double real;        // the nearest f64
-  std::int64_t rest;  // the number minus `real`; 0 unless that is an integer beyond 2^53
+  std::int64_t rest;  // the number minus `real`, 0 unless it is an integer beyond 2^53
 
   constexpr number_value() = default;
   template <std::floating_point F>
@@ -26,7 +26,7 @@ struct number_value {
   template <std::integral N>
   constexpr number_value(N n) : number_value(of_integer(n)) {}  // NOLINT: a literal is a number
 
-  /// An integer below 2^64 in size is exact, a greater one is rounded to f64.
+  /// An integer below 2^64 in size is exact, and a greater one is rounded to f64.
   static constexpr number_value of_integer(wide n) {
     number_value v(static_cast<double>(n));
     if (n > -most && n < most) v.rest = static_cast<std::int64_t>(n - static_cast<wide>(v.real));
@@ -40,9 +40,9 @@ struct number_value {
   }
   constexpr wide integer() const { return static_cast<wide>(real) + rest; }
 
-  /// Equal numbers: nan is equal to none, and -0 to 0.
+  /// Compares numbers, so nan is equal to no number, and -0 is equal to 0.
   friend constexpr bool operator==(number_value const&, number_value const&) = default;
-  /// The same bits: nan is the same as nan, and -0 is not 0.
+  /// Compares bits, so nan is the same as nan, and -0 is not the same as 0.
   constexpr bool is_same(number_value const& other) const {
     return std::bit_cast<std::uint64_t>(real) == std::bit_cast<std::uint64_t>(other.real) && rest == other.rest;
   }

@@ -15,8 +15,8 @@ struct interval {
 };
 
 /// Part `index` of `elements` that are cut into `parts`. All parts have the same length, or the first ones have one
-/// element more; with fewer elements than parts the last ones are empty. With a grain, which divides the number of
-/// elements, parts are multiples of it: `elements / grain` units are cut.
+/// element more. If there are fewer elements than parts, the last parts are empty. With a grain, which divides the
+/// number of elements, parts are multiples of it, because `elements / grain` units are cut.
 ///
 /// source  the decomposition of PETSc (PetscSplitOwnership) and of MPI codes with MPI_Cart
 constexpr interval part_of(std::int64_t elements, std::int64_t parts, std::int64_t index, std::int64_t grain = 1) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox, a counter-based random generator: an element's value follows from key and global index, on any processor.
+// Philox, a counter-based random generator: the key and the global index alone determine an element's value, on any
+// rank.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@ constexpr philox_counter philox(philox_counter counter, philox_key key) {
 /// The key of one random tensor in one step, different from all others.
 struct random_key {
   std::uint64_t seed = 0;      // the run's
-  std::uint64_t identity = 0;  // of the node: path and ordinal at trace
+  std::uint64_t identity = 0;  // of the node: its path, and its ordinal in the trace
   std::uint64_t step = 0;
 
   friend constexpr bool operator==(random_key const&, random_key const&) = default;
@@ -43,9 +44,9 @@ struct random_key {
 
 /// The random words of one tensor in one iteration of its loops. Construct it once, then ask by global index.
 ///
-/// The key of its Philox is the first two words of Philox(counter = (identity, step), key = seed), low words first; the
-/// counter is (number, iteration), low words first. Number and word of an element depend on its index alone, so any
-/// block can be generated alone.
+/// Its Philox has as key the first two words of Philox(counter = (identity, step), key = seed), low words first. Its
+/// counter is (number, iteration), low words first. The number and the word of an element depend on its index alone, so
+/// that any block can be generated alone.
 struct random_stream {
   philox_key key{};
   std::uint64_t iteration = 0;
@@ -57,12 +58,12 @@ struct random_stream {
     key = {derived[0], derived[1]};
   }
 
-  /// The four words of one number; with `second`, four others.
+  /// The four words of one number, or four others with `second`.
   constexpr philox_counter words(std::uint64_t number, bool second = false) const {
     return philox({low(number), high(number), low(iteration), high(iteration) ^ (second ? 0x80000000u : 0u)}, key);
   }
-  /// One word of an element: sixteen neighbours share four numbers, and four neighbours read the same word of each. So
-  /// a register of numbers yields registers of neighbours.
+  /// One word of an element. Sixteen neighbours share four numbers, and four neighbours read the same word of each.
+  /// Therefore a register of numbers yields registers of neighbours.
   constexpr std::uint32_t word(std::uint64_t global_index, bool second = false) const {
     return words(global_index / 16 * 4 + global_index % 4, second)[global_index / 4 % 4];
   }
@@ -75,7 +76,7 @@ struct random_stream {
 namespace math {
 
 namespace detail {
-/// Converts a word of 32 bits, rounded in float.
+/// Converts a word of 32 bits to a number, which is rounded in float.
 template <class V>
 constexpr V number_of_word(bits_of<V> word) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
@@ -87,7 +88,8 @@ constexpr V number_of_word(bits_of<V> word) {
 }
 }  // namespace detail
 
-/// Uniform in [0, 1): 24 bits of word 0 in float; in double 53 bits, the same leading 24, the others with word 1.
+/// Uniform in [0, 1). In float it has the leading 24 bits of word 0. In double it has 53 bits: all 32 of word 0, and
+/// the leading 21 of word 1. Therefore both have the same leading 24 bits.
 template <class V>
 constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
@@ -98,8 +100,8 @@ constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   }
 }
 
-/// Standard normal, from all four words of one element: sqrt(-2·log(u))·cos(2π·v), u in (0, 1], v a fraction of a turn.
-/// Its absolute value is at most 6.7 in float, 8.6 in double.
+/// Standard normal, from all four words of one element: sqrt(-2·log(u))·cos(2π·v), with u in (0, 1] and v a fraction of
+/// a turn. Its absolute value is at most 6.7 in float, and 8.6 in double.
 ///
 /// Source: Box and Muller, A note on the generation of random normal deviates, 1958.
 template <class V>
@@ -117,21 +119,21 @@ constexpr V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_
   } else {
     u = number_of<V>(word0 >> 16) * V(0x1p-16f) + (number_of<V>(word0 & bits_of<V>(w{0xffff})) + V(1)) * V(0x1p-32f);
   }
-  V const r = turn * V(s(0x1.921fb54442d18p-30));  // π/2 a quadrant of 2^30
+  V const r = turn * V(s(0x1.921fb54442d18p-30));  // a quadrant of 2^30 is π/2
   V const cosine = detail::sine_of_quadrant<V>(r, (moved >> 30) + bits_of<V>(w{1}));
   return sqrt(V(s(-2)) * log(u)) * cosine;
 }
 
 }  // namespace math
 
-/// Uniform in [0, 1), of one element; T is float or double. See math::uniform_of.
+/// Uniform in [0, 1), of one element. T is float or double. See math::uniform_of.
 template <class T>
 constexpr T random_uniform(random_stream const& stream, std::uint64_t global_index) {
   std::uint32_t const more = sizeof(T) == 8 ? stream.word(global_index, true) : 0;
   return math::uniform_of<T>(stream.word(global_index), more);
 }
 
-/// Standard normal, of one element; T is float or double. See math::normal_of.
+/// Standard normal, of one element. T is float or double. See math::normal_of.
 template <class T>
 constexpr T random_normal(random_stream const& stream, std::uint64_t global_index) {
   auto const w = stream.words(global_index);

@@ -46,8 +46,8 @@ constexpr double power_of_double(double x, double y) {
 
 }  // namespace detail
 
-/// x to the power y, with the special cases of IEEE 754. Error at most 1 ulp in float, where it is computed in double;
-/// in double 3 ulp, and at most 12 where |y·log(x)| > 100. Lanes are computed one by one.
+/// x to the power y, with the special cases of IEEE 754. The error is at most 1 ulp in float, which is computed in
+/// double. In double it is at most 3 ulp, and at most 12 where |y·log(x)| > 100. Lanes are computed one by one.
 template <class V>
 constexpr V pow(V x, V y) {
   return lane<V>::each_as_double([](double a, double b) { return detail::power_of_double(a, b); }, x, y);

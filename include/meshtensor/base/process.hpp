@@ -13,8 +13,8 @@
 
 namespace meshtensor {
 
-/// A process by its host name and process id; a plain value that processes can send to each other. Ids can be compared
-/// only if `place` is the same: one machine, and one container on it.
+/// A process by its host name and process id. It is a plain value that processes can send to each other. Ids can be
+/// compared only if `place` is the same, because it stands for one machine, and one container on it.
 struct process_id {
   char host[64];
   std::uint64_t place;
@@ -46,7 +46,7 @@ constexpr char const* text_of(activity a) {
   return words[static_cast<int>(a)];
 }
 
-/// The activity of a process; unknown if it has another place than `here`.
+/// The activity of a process. It is unknown if the process has another place than `here`.
 inline activity activity_of(process_id const& p, process_id const& here) {
   if (p.place != here.place) return activity::unknown;
   std::ifstream file("/proc/" + std::to_string(p.number) + "/stat");

@@ -21,7 +21,7 @@
 
 namespace meshtensor {
 
-/// A line of text that a signal handler may write: it does not allocate.
+/// A line of text that a signal handler may write, because it does not allocate.
 class signal_safe_line {
  public:
   signal_safe_line& operator<<(std::string_view text) noexcept {
@@ -51,7 +51,7 @@ class signal_safe_line {
   std::size_t size_ = 0;
 };
 
-/// `SIGKILL`; empty if its name is not listed here.
+/// `SIGKILL`, or an empty text if the name is not listed here.
 constexpr std::string_view signal_name(int number) {
   constexpr std::pair<int, std::string_view> names[] = {
       {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"},
@@ -87,7 +87,8 @@ class process_end {
     errno = before;
     return come;
   }
-  /// Adds the cause, if the system tells it (Linux 6.15): `was killed by SIGKILL`, `exited with code 3`, `is gone`.
+  /// Adds the cause, `was killed by SIGKILL` or `exited with code 3`, if the system tells it (from Linux 6.15 on).
+  /// Otherwise it adds `is gone`.
   void describe(signal_safe_line& to) const noexcept {
     answer a{};
     a.mask = wants_exit;

@@ -54,8 +54,9 @@ class message {
   std::string bytes_;
 };
 
-/// Reads a message: calls `f(number, bytes)` for each field that has bytes, and `integer(number, value)` for each of an
-/// integer, until one returns false. Returns false if one did, or if the message is malformed.
+/// Reads a message: calls `f(number, bytes)` for each field that has bytes, and `integer(number, value)` for each field
+/// that has an integer, until one returns false. It skips real numbers. Returns false if a call did, or if the message
+/// is malformed.
 template <class F, class G>
 bool each_field(std::string_view message, F f, G integer) {
   auto const number = [&](std::uint64_t& n) {

@@ -9,7 +9,7 @@
 
 namespace meshtensor::detail {
 
-/// `1.23 M`: three digits and a metric prefix; up to four digits unchanged, with a blank.
+/// `1.23 M`: three digits and a metric prefix. A number of up to four digits is unchanged, with a blank.
 inline std::string rounded(std::int64_t n) {
   if (n < 10000) return std::to_string(n) + " ";
   char const* letter = "kMGTPE";

@@ -5,7 +5,7 @@
 //     error: 'constexpr void meshtensor::refuse(Reason) [with Reason = program_error<text<112>{"T05 the dim 'batch' has
 //     two extents … (first.cpp:19)"}>]' is unavailable: meshtensor refuses it, for this Reason
 //
-// Where the types of arguments tell the error, a parameter of the function has such a type, so that the compiler
+// If the types of the arguments determine the error, a parameter of the function has such a type. Then the compiler
 // names the line of the call (tensor/call.hpp). At run time the same error is thrown.
 #pragma once
 
@@ -42,20 +42,20 @@ struct no_error {
   static constexpr bool absent = true;
 };
 
-/// Named to read as English in an error: there is no finding.
+/// Whether there is no finding. Its name reads as English in an error.
 template <class Finding>
 concept nothing_found = Finding::absent;
 
 namespace detail {
 
-/// clang cuts a text of more than 36 characters in the name of a type, so there a sentence is a text for each line.
+/// clang cuts a text of more than 36 characters in the name of a type. Therefore a sentence is several texts there.
 #if defined(__clang__)
 inline constexpr int longest_text = 36;
 #else
 inline constexpr int longest_text = diagnostic::capacity;
 #endif
 
-/// The end of the text that begins at `first`: behind a blank, if there is one.
+/// The end of the text that begins at `first`: behind the last blank that fits, if there is one.
 constexpr int end_of_text(diagnostic const& report, int first) {
   int const most = first + longest_text;
   if (most >= report.size) return report.size;
@@ -82,7 +82,8 @@ constexpr auto error_in_texts(std::integer_sequence<int, I...>) {
   return Error<text<size(I)>(Result.report, begin_of_text(Result.report, I))...>{};
 }
 
-/// The error that a finding is, as a value of its type; `no_error` if there is none, or the compiler has said it.
+/// The error of a finding, as a value of its type. It is `no_error` if there is none, or if the compiler has already
+/// said it.
 template <auto const& Result>
 constexpr auto error_of() {
   if constexpr (Result.report.empty() || Result.report.is_said) {
@@ -99,7 +100,7 @@ constexpr auto error_of() {
 
 }  // namespace detail
 
-/// Whoever calls this gets an error of the compiler, with the sentence in it.
+/// A call of this function is an error of the compiler, with the sentence in it.
 template <class Reason>
 __attribute__((unavailable("meshtensor refuses it, for this Reason"))) consteval void refuse(Reason) {}
 
@@ -110,7 +111,8 @@ constexpr bool raise_at_compile_time() {
   if constexpr (!nothing_found<decltype(found)>) refuse(found);
   return true;
 }
-/// True, or an error of the compiler with the sentence that a pass stored in `Result`: see `raise_at_compile_time`.
+/// True, or else an error of the compiler with the sentence that a pass stored in `Result`: see
+/// `raise_at_compile_time`.
 template <auto const& Result>
 inline constexpr bool is_valid = raise_at_compile_time<Result>();
 

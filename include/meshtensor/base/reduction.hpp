@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// `none`: nothing is reduced; a value of this kind over a mesh axis is no partial one.
+/// `none` means that nothing is reduced, so a value of this kind over a mesh axis is not partial.
 enum class reduction : std::uint8_t { none, sum, max, min };
 
 constexpr char const* text_of(reduction kind) {

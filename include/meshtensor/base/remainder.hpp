@@ -32,13 +32,13 @@ struct significand {
   }
 };
 
-/// x - n·y for the integer n = x/y without its fraction, with the sign of x: C's fmod. It divides eleven bits of the
-/// quotient at a time, so that nothing is rounded, however large the quotient is.
+/// C's fmod: x - n·y with the sign of x, where n is x/y without its fraction. It divides eleven bits of the quotient at
+/// a time, so that nothing is rounded, however large the quotient is.
 constexpr double fmod(double x, double y) {
   constexpr double greatest = std::numeric_limits<double>::max();
   double const size = math::abs(x), by = math::abs(y);
   if (!(size <= greatest) || !(by > 0)) return std::numeric_limits<double>::quiet_NaN();
-  if (size < by) return x;  // of an infinite divisor, too
+  if (size < by) return x;  // for an infinite divisor, too
   significand const divisor = significand::of(by);
   significand rest = significand::of(size);
   rest.bits %= divisor.bits;
@@ -52,8 +52,8 @@ constexpr double fmod(double x, double y) {
 
 }  // namespace detail
 
-/// The remainder of x/y with the sign of y: x - n·y for the greatest integer n that is not above x/y, rounded once.
-/// nan if x is infinite or y is 0; of an infinite y, x itself if its sign is that of y, else y.
+/// The remainder of x/y with the sign of y: x - n·y for the greatest integer n that is not above x/y, rounded once. It
+/// is nan if x is infinite or y is 0. If y is infinite, it is x if x has the sign of y, and otherwise y.
 template <class V>
 constexpr V modulo(V x, V y) {
   using s = scalar_of<V>;

@@ -17,7 +17,7 @@
 
 namespace meshtensor {
 
-/// Bytes resident now; 0 if the system does not tell.
+/// Bytes resident now, or 0 if the system does not tell.
 inline std::int64_t resident_bytes() {
   long pages = 0;
   if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
@@ -27,8 +27,8 @@ inline std::int64_t resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// Bytes that this process can still get: the least of what its own limit (ulimit -v), its container's limit and the
-/// machine's memory leave.
+/// Bytes that this process can still get. This is the least that its own limit (ulimit -v), its container's limit and
+/// the machine's memory leave.
 inline std::int64_t available_bytes() {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   auto const at_most = [&](std::int64_t bytes) { least = std::min(least, std::max<std::int64_t>(0, bytes)); };

@@ -18,12 +18,12 @@ struct positions {
   constexpr std::int64_t operator[](std::int64_t k) const { return first + step * k; }
 };
 
-/// cut      element o of the result is element first + step·o of the operand
-/// wrap     element o is element first + o; beyond one end of the operand the other one follows
-/// reverse  element o is element first - o
-/// spread   element first + step·i of the result is element i of the operand
+/// `cut`       Element o of the result is element first + step·o of the operand.
+/// `wrap`      Element o is element first + o. Beyond one end of the operand, the other end follows.
+/// `reverse`   Element o is element first - o.
+/// `spread`    Element first + step·i of the result is element i of the operand.
 ///
-/// All other elements of the result come from nowhere.
+/// All other elements of the result come from no element of the operand.
 enum class shift_kind : std::uint8_t { cut, wrap, reverse, spread };
 
 /// Elements to, to + to_step, … of a result that are elements from, from + from_step, … of an operand, `count` of them.
@@ -50,7 +50,7 @@ constexpr bool are_within(positions at, std::int64_t count, std::int64_t extent)
   return places_within(at, {0, count}, {0, extent}).count == count;
 }
 
-/// Calls f(shifted_run) for the elements of the result in `target` that come from elements of the operand in `source`;
+/// Calls f(shifted_run) for the elements of the result in `target` that come from elements of the operand in `source`.
 /// `extent` is that of the operand's dim.
 template <class F>
 constexpr void each_run(shift_kind kind, positions at, std::int64_t extent, interval source, interval target, F&& f) {
@@ -69,7 +69,7 @@ constexpr void each_run(shift_kind kind, positions at, std::int64_t extent, inte
   for (std::int64_t by : {once, once - extent}) give({by, 1});
 }
 
-/// How many elements of the result in `target` come from elements of the operand in `source`.
+/// The number of elements of the result in `target` that come from elements of the operand in `source`.
 constexpr std::int64_t count_shifted(shift_kind kind, positions at, std::int64_t extent, interval source,
                                      interval target) {
   std::int64_t count = 0;

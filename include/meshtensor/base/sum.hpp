@@ -9,22 +9,25 @@
 
 namespace meshtensor {
 
-/// A long sum is a tree: so many terms are added one after the other, then as many such sums, and so on. With n terms
-/// the rounding error is at most 3.2 · log2(n) · eps · Σ|x|: each of the log32(n) levels rounds 31 times, by eps / 2.
+/// A long sum is a tree. So many terms are added one after the other, then as many such sums, and so on. With n terms
+/// the rounding error is at most 3.2 · log2(n) · eps · Σ|x|, because each of the log32(n) levels rounds 31 times, by
+/// eps / 2.
 inline constexpr std::int64_t sum_fan_in = 32;
 
-/// The levels of such a tree over `terms` terms; at least one.
+/// The levels of such a tree over `terms` terms, at least one.
 constexpr int levels_of_sum(std::int64_t terms) {
   int levels = 1;
   for (; terms > sum_fan_in; terms = (terms + sum_fan_in - 1) / sum_fan_in) ++levels;
   return levels;
 }
 
-/// The most products that one accumulator of a matrix product adds up: a library may add them one after the other.
+/// The most products that one accumulator of a matrix product adds up, because a library may add them one after the
+/// other.
 inline constexpr std::int64_t most_products = 4096;
 
-/// A sum of elements of E that is rounded once at the end: the terms of f32 and bf16 are added in f64. The sum of f64
-/// keeps the rounding error of each addition and adds it at the end. Integers are added in i64, and wrap around.
+/// A sum of elements of E that is rounded once, at the end. For this purpose, the terms of f32 and bf16 are added in
+/// f64. The sum of f64 keeps the rounding error of each addition and adds it at the end. Integers are added in i64, and
+/// wrap around.
 template <class E>
 class wide_sum {
  public:

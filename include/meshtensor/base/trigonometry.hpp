@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sine and cosine for every finite argument: a short range reduction for the usual ones, an exact one for the rest.
+// Sine and cosine for every finite argument, with a short range reduction for usual arguments and an exact one for the
+// others.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,10 @@ struct angle_constants;
 
 template <>
 struct angle_constants<float> {
-  static constexpr float limit = 8192;  // of the short reduction: the quotient times a part is exact
+  static constexpr float limit = 8192;  // of the short reduction, where the quotient times a part is exact
   static constexpr float two_over_pi = 0x1.45f306p-1f, half_pi = 0x1.921fb6p+0f;
   static constexpr float half_pi_parts[] = {0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f};
-  // (sin(r) - r)/r³ and (cos(r) - 1 + r²/2)/r⁴ in r², |r| <= pi/4: 2^-28 and 2^-33
+  // In r² for |r| <= π/4: (sin(r) - r)/r³ with error 2^-28, and (cos(r) - 1 + r²/2)/r⁴ with error 2^-33.
   static constexpr float sine[] = {-0x1.555546p-3f, 0x1.11077ap-7f, -0x1.9954a4p-13f};
   static constexpr float cosine[] = {0x1.55554ap-5f, -0x1.6c0c1ap-10f, 0x1.99e0dap-16f};
 };
@@ -30,14 +31,14 @@ struct angle_constants<double> {
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1, half_pi = 0x1.921fb54442d18p+0;
   static constexpr double half_pi_parts[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
                                              0x1.b839a252049c1p-104};
-  // 2^-58 and 2^-64
+  // The same with errors 2^-58 and 2^-64.
   static constexpr double sine[] = {-0x1.5555555555549p-3, 0x1.111111110f892p-7,   -0x1.a01a019c121f9p-13,
                                     0x1.71de3576c45b2p-19, -0x1.ae5e64af99ffep-26, 0x1.5d92600a69280p-33};
   static constexpr double cosine[] = {0x1.555555555554cp-5,   -0x1.6c16c16c15210p-10, 0x1.a01a019cbcdbcp-16,
                                       -0x1.27e4f81047a8fp-22, 0x1.1ee9ef532f9b1p-29,  -0x1.8fb000ec6494ep-37};
 };
 
-/// sin(r + quadrant·π/2), |r| <= π/4; only the two low bits of `quadrant` count.
+/// sin(r + quadrant·π/2) for |r| <= π/4. Only the two low bits of `quadrant` count.
 template <class V>
 constexpr V sine_of_quadrant(V r, bits_of<V> quadrant) {
   using c = angle_constants<scalar_of<V>>;
@@ -51,12 +52,12 @@ constexpr V sine_of_quadrant(V r, bits_of<V> quadrant) {
   return from_bits<V>(chosen ^ sign);
 }
 
-/// sin(x + quarter·π/2) for 2^12 < |x| < inf, nan for inf: x·2/π modulo 4 in integers of 192 bits.
+/// sin(x + quarter·π/2) for 2^12 < |x| < inf, and nan for inf. It computes x·2/π modulo 4 in integers of 192 bits.
 ///
 /// Source: Payne and Hanek, Radian reduction for trigonometric functions, SIGNUM 18 (1983).
 constexpr double sine_of_large(double x, unsigned quarter) {
   __extension__ using uint128 = unsigned __int128;
-  // The bits of 2/π after the point, behind one word of zeros. (Here, so that device code has them.)
+  // The bits of 2/π after the point, behind one word of zeros. The array is local, so that device code has it.
   constexpr std::uint64_t two_over_pi[] = {0x0,
                                            0xa2f9836e4e441529,
                                            0xfc2757d1f534ddc0,
@@ -81,7 +82,7 @@ constexpr double sine_of_large(double x, unsigned quarter) {
   std::uint64_t const bits = to_bits(x);
   std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
   int const exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1075;  // |x| = mantissa·2^exponent
-  int const offset = exponent - 2 + 64;  // bits before it only add multiples of 4; the 64 are the leading zeros
+  int const offset = exponent - 2 + 64;  // bits before it only add multiples of 4, and the 64 are the leading zeros
   std::uint64_t window[3];
   for (int i = 0; i < 3; ++i) {
     std::uint64_t const* word = two_over_pi + offset / 64 + i;
@@ -127,8 +128,8 @@ constexpr V sine_of(V x, unsigned quarter) {
 
 }  // namespace detail
 
-/// Sine and cosine. Error at most 2 ulp in float, 3 in double, for every finite argument; nan at inf. Lanes beyond |x|
-/// = 8192 in float, 2^20 in double, are reduced one by one.
+/// Sine and cosine, and nan at inf. For every finite argument, the error is at most 2 ulp in float and 3 in double.
+/// Lanes beyond |x| = 8192 in float, or 2^20 in double, are reduced one by one.
 template <class V>
 constexpr V sin(V x) {
   return detail::sine_of(x, 0u);

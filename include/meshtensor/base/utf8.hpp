@@ -7,8 +7,8 @@
 
 namespace meshtensor {
 
-/// The bytes of the character that begins at `text[at]`, 1 to 4; 0: invalid. As in the Unicode standard (version 15,
-/// table 3-7), overlong forms, surrogates and code points beyond U+10FFFF are invalid.
+/// The bytes of the character that begins at `text[at]`: 1 to 4, or 0 if it is invalid. As in the Unicode standard
+/// (version 15, table 3-7), overlong forms, surrogates and code points beyond U+10FFFF are invalid.
 constexpr std::size_t utf8_length(std::string_view text, std::size_t at) {
   auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   unsigned const first = byte(at), second = byte(at + 1);
@@ -31,7 +31,7 @@ constexpr char32_t utf8_point(std::string_view text, std::size_t at, std::size_t
   return point;
 }
 
-/// The position of the first byte that belongs to no character; npos: all bytes are valid UTF-8.
+/// The position of the first byte that belongs to no character, or npos if all bytes are valid UTF-8.
 constexpr std::size_t first_not_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t const length = utf8_length(text, at);

@@ -8,8 +8,8 @@
 
 namespace meshtensor {
 
-/// Receives warnings: by default it writes to standard error; a program may assign its own function; `mt::on_warning()
-/// = {};` silences warnings. A thread that waits for another one calls it, too.
+/// Receives warnings. By default it writes to standard error. A program may assign its own function, and
+/// `mt::on_warning() = {};` silences warnings. A thread that waits for another one calls it, too.
 inline std::function<void(std::string const&)>& on_warning() {
   static std::function<void(std::string const&)> where = [](std::string const& sentence) {
     std::fprintf(stderr, "meshtensor warning %s\n", sentence.c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window that moves along a dim, as numbers: which inputs it reaches from a range of outputs, and the other way.
+// A window that moves along a dim, as numbers: the inputs that it reaches from a range of outputs, and the other way
+// round.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,12 @@ struct window_numbers {
     return free < 0 ? 0 : free / stride + 1;
   }
 
-  /// The inputs, of `extent`, that the window reaches from some outputs: from the first to the last one.
+  /// The inputs that the window reaches from some outputs: from the first to the last one, of `extent` in all.
   constexpr interval inputs_reached(interval outputs, std::int64_t extent) const {
     if (outputs.count == 0) return {0, 0};
     return within(input(outputs.begin, 0), input(outputs.begin + outputs.count - 1, size - 1), extent);
   }
-  /// The outputs, of `extent`, from which the window reaches some inputs: from the first to the last one.
+  /// The outputs from which the window reaches some inputs: from the first to the last one, of `extent` in all.
   constexpr interval outputs_reaching(interval inputs, std::int64_t extent) const {
     if (inputs.count == 0) return {0, 0};
     std::int64_t const first = inputs.begin + low - dilation * (size - 1);

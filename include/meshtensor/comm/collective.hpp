@@ -18,30 +18,34 @@
 namespace meshtensor {
 
 enum class collective : std::uint8_t { all_reduce, reduce_scatter, reduce, all_gather, all_to_all, broadcast, move };
-/// The members that take part: ranks of a communicator, in the order of the mesh axes. `index` is this rank's place.
-/// The array must outlive every request made with it.
+/// The members that take part: ranks of a communicator, in the order of the mesh axes. `index` is the position of this
+/// rank among them. The array must outlive every request made with it.
 struct group {
   int const* members = nullptr;
   int count = 0;
   int index = 0;
 };
 
-/// A collective over p members, each with one dense row-major block. m is this member's index. Blocks have the same
-/// extents, except along `join`, where they are the parts of `joined`.
+/// A collective over p members, each with one dense row-major block. m is the index of this member, and x[m] is its
+/// block. Blocks have the same extents, except along `join`, where they are the parts of `joined`.
 ///
-/// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order or, if it is small or a sum of more than 32 blocks
-///                 of floats, in that of reduction_steps; `in` may be `out`
-/// reduce_scatter  part m along `split` of x[0] op x[1] op … op x[p-1]
-/// reduce          the same, whole, for member `root`; the other members' `out` is room as large, without a result
-/// all_gather      all blocks one after the other along `join`
-/// all_to_all      part m along `split` of each member j, placed j-th along `join`
-/// broadcast       the block of member `root`; `in` may be `out`, and is read on the root only
-/// move            box m of those that `moves` says, from the boxes of all members; `around` where nothing comes
+/// `all_reduce`       out = x[0] op x[1] op … op x[p-1]. `in` may be `out`.
+/// `reduce_scatter`   Part m along `split` of x[0] op x[1] op … op x[p-1].
+/// `reduce`           All of x[0] op x[1] op … op x[p-1], for member `root`. `out` of the other members has the
+///                    same size, but gets no result.
+/// `all_gather`       All blocks one after the other along `join`.
+/// `all_to_all`       Part m along `split` of the block of each member j, placed j-th along `join`.
+/// `broadcast`        The block of member `root`. `in` may be `out`, and is read only on the root.
+/// `move`             Box m of the boxes in `moves`, from the boxes of all members. Elements that come from no member
+///                    are `around`.
 ///
 /// Parts are balanced (base/parts.hpp): they may differ by one grain, and may be empty.
 ///
-/// Sums of floats are accumulated in the accumulator's type and rounded once; sums of integers wrap. max and min give
-/// NaN if any operand is NaN. For bool, max is or, min is and.
+/// Reductions combine the blocks in the order of the members. A small all_reduce, and any sum of more than 32 blocks of
+/// floats, has the order of reduction_steps instead.
+///
+/// Sums of floats are accumulated in the accumulator's type and rounded once. Sums of integers wrap. max and min give
+/// NaN if any operand is NaN. For bool, max is or, and min is and.
 struct collective_call {
   collective kind = collective::all_reduce;
   reduction op = reduction::sum;
@@ -50,13 +54,13 @@ struct collective_call {
   std::int64_t extent[max_dims_of_one] = {};
   int split = -1;
   int join = -1;
-  std::int64_t joined = 0;                       // the extent of the result along `join`; 0: that of the block times p
+  std::int64_t joined = 0;  // the extent of the result along `join`, or 0 if it is that of the block times p
   std::int64_t split_grain = 1, join_grain = 1;  // of the parts
   int root = 0;
   movement const* moves = nullptr;  // must outlive every request made with the call
   positions at = {};                // of a move: see each_run
-  std::byte around[8] = {};         // of a move: an element
-  std::int64_t together = 0;  // bytes of the message of an all_reduce, with what is joined to it; 0: those of the block
+  std::byte around[8] = {};         // of a move: the element that fills the rest
+  std::int64_t together = 0;   // bytes of the message of an all_reduce that is joined with others, or 0 if it is alone
   char const* file = nullptr;  // for errors: the program's source file or, without a line, the purpose of the call
   int line = 0;
 };
@@ -75,7 +79,7 @@ constexpr bool has_root(collective kind) { return kind == collective::reduce || 
 std::string text_of(collective_call const& call);
 std::string located(collective_call const& call);
 
-/// The error in a call over `count` members; empty if there is none. errors R20
+/// The error in a call over `count` members. It is empty if there is none. errors R20
 constexpr diagnostic check(collective_call const& call, int count) {
   diagnostic report{};
   report << "R20 " << text_of(call.kind) << ": ";
@@ -142,7 +146,8 @@ constexpr bool has_empty_parts(collective_call const& call, int count) {
          (joins(call.kind) && joined_part(call, count, count - 1).count == 0);
 }
 
-/// The same for member `index` with a block of its own. errors R20 `check`; its block is not its part of `joined`
+/// Throws the error that `check` finds. Also throws if the block of member `index` is not its part of `joined`, or not
+/// its box of a move. errors R20
 inline void require_valid(collective_call const& call, int count, int index) {
   require_valid(call, count);
   if (call.kind == collective::move)
@@ -173,7 +178,7 @@ constexpr collective_call with_extents(collective_call call, box const& b) {
   return call;
 }
 
-/// The call of another member of its group.
+/// The call that member `index` of the same group makes.
 constexpr collective_call of_member(collective_call call, int count, int index) {
   if (call.kind == collective::move) return with_extents(call, call.moves->from[static_cast<std::size_t>(index)]);
   if (joins(call.kind)) call.extent[call.join] = joined_part(call, count, index).count;
@@ -193,14 +198,14 @@ constexpr std::int64_t result_bytes_of(collective_call const& call, int count, i
   return bytes_of(result_of(call, count, index));
 }
 
-/// Whether no member has any element. A single block may be empty where others are not.
+/// Whether no member has any element. A single block may be empty although others are not.
 constexpr bool is_empty(collective_call call, int count) {
   if (call.kind == collective::move) return false;
   if (joins(call.kind)) call.extent[call.join] = result_of(call, count, 0).extent[call.join];
   return elements_of(call) == 0;
 }
 
-/// Whether an all_reduce goes in steps.
+/// Whether an all_reduce goes in steps, because it is small.
 constexpr bool goes_in_steps(collective_call const& call) {
   return goes_in_steps(call.together == 0 ? bytes_of(call) : call.together);
 }
@@ -257,7 +262,7 @@ inline std::string text_of(group const& g) {
   return "ranks {" + ranks + "}";
 }
 
-/// `rank 3`, `ranks 0 to 5, 8`; a long list is cut after its first ranges, with the number of further ranks
+/// `rank 3`, `ranks 0 to 5, 8`. A long list is cut after its first ranges, and ends with the number of further ranks.
 inline std::string text_of_ranks(std::vector<int> const& ascending) {
   constexpr int most = 4;  // runs
   std::string text = ascending.size() == 1 ? "rank " : "ranks ";

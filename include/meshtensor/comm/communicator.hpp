@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communicator concept: start a collective over a group on a buffer, test it, wait for it.
+// The communicator concept: a rank starts a collective of a group on its buffers, tests it and waits for it.
 #pragma once
 
 #include <concepts>
@@ -11,19 +11,19 @@
 
 namespace meshtensor {
 
-/// One rank's interface to a transport. All members of a group start the same collectives in the same order; waits may
-/// come in any order, and several collectives may be in flight.
+/// One rank's interface to a transport. All members of a group start the same collectives in the same order. A rank may
+/// wait for them in any order, and several collectives may be in flight.
 ///
-/// prepare(group)           makes the group known; every rank calls it for its groups, in one order, before the first
-///                          step. Afterwards nothing is allocated per collective.
-/// start(call, group, in,   begins; `in`, `out` and `workspace` (64-byte aligned, of at least workspace_bytes)
-///       out, workspace)    belong to the collective until `wait` returns or `test` says true. `in` may be `out`
-///                          for all_reduce and broadcast.
-/// test(request)            whether it is complete; drives progress
-/// wait(request)            returns when it is complete; throws when another rank has failed
-/// barrier()                over all ranks
-/// workspace_bytes          what `start` needs for this call over `count` members
-/// abort(message)           reports that this rank has failed, so that no other rank waits for ever. Does not return.
+/// `prepare(group)`    Makes the group known. Before the first step, every rank calls it for its groups, and all ranks
+///                     call it in the same order. Afterwards a collective allocates nothing.
+/// `start(…)`          Begins the collective `call` of the group `g`. `in`, `out` and `workspace` belong to the
+///                     collective until `wait` returns or `test` gives true. The workspace is aligned to 64 bytes
+///                     and has at least `workspace_bytes`. For all_reduce and broadcast, `in` may be `out`.
+/// `test(request)`     Drives progress, and gives true if the collective is complete.
+/// `wait(request)`     Returns when the collective is complete, and throws if another rank has failed.
+/// `barrier()`         Waits until all ranks have come to it.
+/// `workspace_bytes`   Gives the bytes of workspace that `start` needs for this call over `count` members.
+/// `abort(message)`    Reports that this rank has failed, so that no other rank waits for ever. It does not return.
 template <class C>
 concept communicator = requires(C& c, C const& k, collective_call const& call, group const& g, void const* in,
                                 void* out, void* workspace, typename C::request& r, std::string_view message) {

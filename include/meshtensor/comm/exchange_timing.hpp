@@ -6,12 +6,12 @@
 
 namespace meshtensor {
 
-/// When a collective reads and writes, between its start and its wait. A transport chooses one; a program that touches
-/// operand or result in between is wrong under another.
+/// When a collective reads its operand and writes its result, between its start and its wait. Each transport chooses
+/// one timing. Therefore a program that touches the operand or the result in between is wrong under another timing.
 enum class exchange_timing : std::uint8_t {
-  at_once,        // at its start
-  results_late,   // operands are read at the start; results are written at the wait and hold garbage until then
-  operands_late,  // both happen at the wait; results hold garbage until then
+  at_once,        // reads and writes at the start
+  results_late,   // reads at the start and writes at the wait, so results hold garbage until then
+  operands_late,  // reads and writes at the wait, so results hold garbage until then
 };
 inline constexpr exchange_timing exchange_timings[] = {exchange_timing::at_once, exchange_timing::results_late,
                                                        exchange_timing::operands_late};

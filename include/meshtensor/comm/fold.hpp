@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions in one fixed order, in the accumulator's type, rounded once: member 0, then 1, …, or pairwise as small
-// all_reduces go. Every transport calls these functions, so that all give the same bits.
+// Reductions in one fixed order, in the accumulator's type, rounded once. The order is member 0, then 1, …, or pairs as
+// in a small all_reduce. Every transport calls these functions, so that all of them give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -59,8 +59,8 @@ struct accumulator<bf16_t> {
   using type = float;
 };
 
-/// The loops over a block of elements of one dtype, with one operation, in the type of the accumulator.
-/// why: the order of the members is the same for all types, so only these loops are compiled for each.
+/// The loops over a block of elements of one dtype, with one operation, in the type of the accumulator. Only these
+/// loops are compiled for each dtype, because the order of the members is the same for all.
 struct block_loops {
   std::size_t element, sum;                                // bytes of an element, and of its accumulator
   void (*load)(void* sum, void const* x, std::int64_t n);  // accumulators from elements
@@ -83,7 +83,7 @@ void add_sums(void* to, void const* a, void const* b, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) static_cast<A*>(to)[i] = Op()(x[i], y[i]);
 }
 
-/// The loops of a dtype, u8 for bool, and an operation.
+/// The loops of a dtype and an operation. bool has those of u8.
 inline block_loops loops_of(reduction op, dtype type) {
   return with_element(type, [&]<class Element>() -> block_loops {
     using E = std::conditional_t<std::is_same_v<Element, bool>, std::uint8_t, Element>;
@@ -100,8 +100,8 @@ inline block_loops loops_of(reduction op, dtype type) {
   });
 }
 
-// One block of accumulators at a time: the loops vectorise, and a target that is one of the sources is read before it
-// is written.
+// Works on one block of accumulators at a time, so that the loops vectorise. Therefore a target that is one of the
+// sources is read before it is written.
 inline void fold(block_loops const& loops, void* target, std::int64_t n, int count, sources_of_members sources) {
   constexpr std::int64_t block = 512;
   alignas(double) std::byte sum[block * sizeof(double)];
@@ -113,15 +113,15 @@ inline void fold(block_loops const& loops, void* target, std::int64_t n, int cou
   }
 }
 
-/// The order of reduction_steps: members 0 and 1, 2 and 3, …, then pairs of these; one of the rest is added to its
-/// member first.
+/// Folds in the order of reduction_steps: members 0 and 1, 2 and 3, …, then pairs of these sums. A member of the
+/// rest has no pair. Its block is first added to that of the member that receives it.
 inline void fold_in_steps(block_loops const& loops, void* target, std::int64_t n, int count,
                           sources_of_members sources) {
   reduction_steps const steps(count);
   if (steps.doubling < 4 && steps.rest == 0) return fold(loops, target, n, count, sources);
   constexpr std::int64_t block = 64;
   constexpr int levels = 31;
-  // of 1, 2, 4, … members that wait for as many more; the first one is of a member with its rest
+  // sums[l] is of 2^l members, and waits for the sum of as many more. sums[0] is of one member with its rest.
   alignas(double) std::byte sums[levels][block * sizeof(double)];
   for (std::int64_t begin = 0; begin < n; begin += block) {
     std::int64_t const size = std::min(block, n - begin), at = begin * static_cast<std::int64_t>(loops.element);
@@ -144,14 +144,15 @@ inline void fold_in_steps(block_loops const& loops, void* target, std::int64_t n
 
 }  // namespace detail
 
-/// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements; of more than sum_fan_in
-/// floats in pairs, so that the error grows with the logarithm of `count`. The target may be one of the sources.
+/// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements. A sum of more than
+/// sum_fan_in floats is made in pairs, so that the error grows with the logarithm of `count`. The target may be one of
+/// the sources.
 inline void fold(reduction op, dtype type, void* target, std::int64_t n, int count, sources_of_members sources) {
   bool const in_pairs = is_float(type) && op == reduction::sum && count > sum_fan_in;
   (in_pairs ? detail::fold_in_steps : detail::fold)(detail::loops_of(op, type), target, n, count, sources);
 }
 
-/// The same in the order of a collective: n of its elements.
+/// The same for n elements of a collective, in the order of this collective.
 inline void fold(collective_call const& call, void* target, std::int64_t n, int count, sources_of_members sources) {
   if (call.kind != collective::all_reduce || !goes_in_steps(call))
     return fold(call.op, call.type, target, n, count, sources);
@@ -159,14 +160,15 @@ inline void fold(collective_call const& call, void* target, std::int64_t n, int 
   how(detail::loops_of(call.op, call.type), target, n, count, sources);
 }
 
-/// to[i] = first[i] op second[i], for n partial results, as they travel. `to` may be one of them.
+/// to[i] = first[i] op second[i], for n partial results in the dtype in which they travel. `to` may be `first` or
+/// `second`.
 inline void combine(reduction op, dtype type, void* to, void const* first, void const* second, std::int64_t n) {
   detail::block_loops const loops = detail::loops_of(op, traveling(type));
   if (loops.element == loops.sum) return loops.combine(to, first, second, n);
   detail::fold(loops, to, n, 2, [&](int j) { return j == 0 ? first : second; });
 }
 
-/// Converts a block to partial results, or back.
+/// Convert a block to partial results, and back.
 inline void to_traveling(dtype type, void* to, void const* from, std::int64_t n) {
   if (type != dtype::bf16) return copy_bytes(to, from, n * static_cast<std::int64_t>(bytes_of(type)));
   for (std::int64_t i = 0; i < n; ++i) static_cast<float*>(to)[i] = static_cast<bf16_t const*>(from)[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The local transport: all ranks are threads of one process; members publish their buffers and read their peers'
+// The local transport: all ranks are threads of one process, which publish their buffers and read those of their peers
 // directly. It is the default for embedding, runs hundreds of ranks on one machine, and suits debuggers and thread
 // sanitizers.
 #pragma once
@@ -33,8 +33,8 @@ class local_world {
   /// Reports that rank `rank` has failed. Only the first failure counts.
   void poison(int rank, std::string_view reason);
 
-  /// Calls program(member) for all ranks concurrently and waits for all: rank 0 on the calling thread, the others on
-  /// threads that live as long as the world. Throws the exception of the first failing rank.
+  /// Calls program(member) for all ranks concurrently and waits for all of them. Rank 0 runs on the calling thread, the
+  /// others on threads that live as long as the world. Throws the exception of the rank that failed first.
   ///
   /// errors  R27 the world is running already
   template <class Program>

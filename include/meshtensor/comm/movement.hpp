@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general exchange: every member of a group holds one box of a tensor, and gets another one, in which elements may
+// The general exchange: every member of a group brings one box of a tensor and gets another box, in which elements may
 // be shifted along one dim.
 #pragma once
 
@@ -38,36 +38,36 @@ inline std::int64_t elements_in_both(box const& a, box const& b, int dims) {
   return n;
 }
 
-/// Rows that one member gives another: they begin at `from` in its block and at `to` in the other's.
+/// A run of rows that one member sends to another. It begins at row `from` of the sender's block, and at row `to` of
+/// the receiver's.
 struct row_run {
   std::int64_t from, to, count;
 
   bool operator==(row_run const&) const = default;
 };
 
-/// Who holds what before a move and after it.
+/// The boxes that all members hold before a move and after it.
 struct movement {
   int dims = 0;
-  int along = -1;  // the dim that is shifted; -1: none, each element keeps its index
+  int along = -1;  // the dim that is shifted, or -1 if each element keeps its index
   shift_kind kind = shift_kind::cut;
   std::int64_t extent = 0;      // of the operand along it
-  dynamic_array<box> from, to;  // by member: the box that it brings, and the one that it gets
-  std::vector<int> copy;        // by member: members that bring the same box have different numbers, and send only to
-                                // members of their own number
-  std::vector<int> alike;       // by member: the first one with its number that gets the same box
-  std::int64_t most_sent = 0;   // the elements of all messages of one member, of the one that sends the most; 0: no
+  dynamic_array<box> from, to;  // by member: the box that it brings, and the box that it gets
+  std::vector<int> copy;        // by member: its number. Members with equal boxes have different numbers, and send only
+                                // to members of their own number
+  std::vector<int> alike;       // by member: the first member of its number that gets the same box
+  std::int64_t most_sent = 0;   // the elements of all messages of the member that sends the most, or 0 if they are no
                                 // more than its block has
   std::int64_t most_given = 0;  // the elements of the largest box that a member gets
-  int rows = -1;                // the dim of which members exchange runs; -1: the boxes say what is exchanged
-  dynamic_array<dynamic_array<row_run>>
-      runs;  // by sender and receiver: sender times the number of members plus receiver
+  int rows = -1;                // the dim of which members exchange runs, or -1 if the boxes say which elements go
+  dynamic_array<dynamic_array<row_run>> runs;  // at index: sender times the number of members, plus receiver
 
   bool operator==(movement const&) const = default;
 
   dynamic_array<row_run> const& runs_between(std::size_t sender, std::size_t receiver) const {
     return runs[sender * from.size() + receiver];
   }
-  /// To be called when the boxes are known.
+  /// Computes `alike`, `most_given` and `most_sent`. It is called once, when the boxes are known.
   void find_alike() {
     std::vector<bool> again(to.size());  // whether a later member gets the same box
     for (std::size_t j = 0; j < to.size(); ++j) {
@@ -77,9 +77,9 @@ struct movement {
       again[k] = again[k] || k != j;
       most_given = std::max(most_given, to[j].elements(dims));
     }
-    if (along >= 0) return;  // boxes that differ have no element in common
+    if (along >= 0) return;  // boxes that differ do not overlap, so no member sends more than its block
     for (std::size_t s = 0; s < from.size(); ++s) {
-      std::int64_t sent = 0;  // covers have elements in common, so this may be more than the block
+      std::int64_t sent = 0;  // halos overlap, so this may be more than the block
       for (std::size_t r = 0; r < to.size(); ++r)
         if (alike[r] == static_cast<int>(r) && (r != s || again[r]) && copy[r] == copy[s])
           sent += elements_in_both(from[s], to[r], dims);
@@ -90,7 +90,8 @@ struct movement {
 
 namespace comm {
 
-/// What one member sends another: the elements of a box, which begin here in the receiver's and the sender's box.
+/// Elements that one member sends to another: a box of `extent`, which begins at index `to` of the receiver's box and
+/// at index `from` of the sender's.
 struct moved_subbox {
   std::int64_t extent[max_dims_of_one], to[max_dims_of_one], from[max_dims_of_one];
   std::int64_t to_step = 1, from_step = 1;  // along `movement::along`, where they may be negative
@@ -102,8 +103,8 @@ struct moved_subbox {
   }
 };
 
-/// Calls f(moved_subbox) for what goes from `sender` to `receiver`: at most two subboxes, or each run of rows; `at` as
-/// in each_run.
+/// Calls f(moved_subbox) for the elements that go from `sender` to `receiver`. These are at most two subboxes or, if
+/// members exchange rows, one subbox for each run. `at` has the meaning that it has in each_run.
 template <class F>
 void each_subbox(movement const& m, positions at, int sender, int receiver, F&& f) {
   auto const s = static_cast<std::size_t>(sender), r = static_cast<std::size_t>(receiver);
@@ -135,9 +136,9 @@ void each_subbox(movement const& m, positions at, int sender, int receiver, F&& 
            });
 }
 
-/// Copies a subbox from one dense box to another, for elements of so many bytes, by `copy(to, from, bytes)` of what is
-/// contiguous in both. `at_to` and `at_from` are where it begins in them; zeros: a box that is the subbox itself. The
-/// steps are those along `along`.
+/// Copies a subbox from one dense box to another, by `copy(to, from, bytes)` for each run that is contiguous in both.
+/// `bytes` is the size of an element. The subbox begins at index `at_to` of one box and at index `at_from` of the
+/// other. These are zeros for a box that is the subbox itself. The steps are along the dim `along`.
 template <class Copy>
 void copy_subbox_by(Copy const& copy, moved_subbox const& p, int dims, int along, std::int64_t bytes, std::byte* to,
                     std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
@@ -150,7 +151,7 @@ void copy_subbox_by(Copy const& copy, moved_subbox const& p, int dims, int along
     t *= to_extent[d], s *= from_extent[d];
   }
   if (along >= 0) to_stride[along] *= to_step, from_stride[along] *= from_step;
-  int inner = dims;  // dims behind it are one run in both
+  int inner = dims;  // the dims from here on are one run in both
   std::int64_t run = bytes;
   while (inner > 0 && to_stride[inner - 1] == run && from_stride[inner - 1] == run) run *= p.extent[--inner];
   for (;;) {
@@ -187,7 +188,8 @@ inline void copy_subbox(movement const& m, moved_subbox const& p, std::int64_t b
                         int sender, void const* from) {
   copy_subbox_by(copy_bytes, m, p, bytes, receiver, to, sender, from);
 }
-/// The same from its sender's block to a message, and from a message to its receiver's block.
+/// `pack_subbox` copies a subbox from its sender's block to a message, and `unpack_subbox` from a message to its
+/// receiver's block.
 inline void pack_subbox(movement const& m, moved_subbox const& p, std::int64_t bytes, std::byte* message, int sender,
                         void const* from) {
   copy_subbox(p, m.dims, m.along, bytes, message, p.extent, at_begin, 1, static_cast<std::byte const*>(from),
@@ -199,14 +201,14 @@ inline void unpack_subbox(movement const& m, moved_subbox const& p, std::int64_t
               p.to, p.to_step, message, p.extent, at_begin, 1);
 }
 
-/// The elements that go from `sender` to `receiver`.
+/// The number of elements that go from `sender` to `receiver`.
 inline std::int64_t moved_elements(movement const& m, positions at, int sender, int receiver) {
   std::int64_t n = 0;
   each_subbox(m, at, sender, receiver, [&](moved_subbox const& p) { n += p.elements(m.dims); });
   return n;
 }
 
-/// Calls `clear(address, bytes)` for the rows behind the last one that comes.
+/// Calls `clear(address, bytes)` for the rows of the receiver's box that are behind the last row that comes.
 template <class Clear>
 void clear_behind_rows(Clear const& clear, movement const& m, int receiver, std::int64_t bytes, std::byte* out) {
   box const& to = m.to[static_cast<std::size_t>(receiver)];
@@ -219,7 +221,7 @@ void clear_behind_rows(Clear const& clear, movement const& m, int receiver, std:
     clear(out + (o * to.extent[m.rows] - left) * inner, left * inner);
 }
 
-/// Whether every element that a member gets comes from some member.
+/// Whether every element of a member's result comes from some member.
 inline bool is_covered(movement const& m, positions at, int receiver) {
   if (m.along < 0) return true;
   box const& to = m.to[static_cast<std::size_t>(receiver)];
@@ -227,7 +229,8 @@ inline bool is_covered(movement const& m, positions at, int receiver) {
   return count_shifted(m.kind, at, m.extent, {0, m.extent}, target) == target.count;
 }
 
-/// Fills a member's result with an element, where nothing may come to it.
+/// Fills a member's result with the element `around`, if some elements of it come from no member. If members exchange
+/// rows, it clears the rows behind the last row that comes instead.
 inline void fill_uncovered(movement const& m, positions at, int receiver, std::int64_t bytes, std::byte const* around,
                            void* out) {
   if (m.rows >= 0) return clear_behind_rows(clear_bytes, m, receiver, bytes, static_cast<std::byte*>(out));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI transport: ranks are MPI processes. It prepares groups, waits and reports failures;
-// comm/mpi/pending_collective.hpp makes the calls. This library makes reductions in one fixed order, unless the MPI
-// library is to make them; comm/mpi_algorithm.hpp lists the MPI calls of each collective.
+// The MPI transport, in which ranks are MPI processes. It prepares groups, waits and reports failures, and
+// comm/mpi/pending_collectives.hpp makes the calls. comm/mpi_algorithm.hpp lists the MPI calls of each collective. This
+// library makes reductions in one fixed order, unless the MPI library is asked to make them.
 #pragma once
 
 #include <algorithm>
@@ -32,22 +32,23 @@ namespace meshtensor {
 
 struct mpi_options {
   reductions made = reductions::ordered;
-  /// A longer wait gives a warning, then aborts the job; both name the missing ranks.
+  /// A wait beyond these limits gives a warning, and later aborts the job. Both sentences name the missing ranks.
   wait_limits limits = {};
   /// A thread of the world drives pending collectives in the background, if MPI was initialised with
-  /// MPI_THREAD_SERIALIZED or more: the program then calls MPI itself only while no collective is pending. Otherwise
-  /// only `test`, `wait` and `progress` drive them.
+  /// MPI_THREAD_SERIALIZED or more. The program may then call MPI itself only while no collective is pending. Without
+  /// the thread, only `test`, `wait` and `progress` drive them.
   bool in_background = false;
-  /// An error in the middle of a step of one rank is thrown on all, as R21, as soon as they wait for each other.
+  /// An error in the middle of a step of one rank is thrown on all ranks, as R21, as soon as they wait for each other.
   bool tells = false;
-  /// So is every other error, and the job is not aborted: for a library embedded in another program.
+  /// Every other error is thrown in the same way, and the job is not aborted. This is for a library that is embedded in
+  /// another program.
   bool throws = false;
 };
 
-/// The processes of an MPI communicator, which is duplicated; models `communicator`, for use by one thread. It
-/// initialises MPI only if that has not happened yet; then MPI is finalised when the process exits. If an exception
-/// leaves the world's scope, the job is aborted, or the others are told, because they would wait for ever. Every MPI
-/// call in which ranks wait for each other follows a barrier with a time limit.
+/// The processes of an MPI communicator, which the world duplicates. It models `communicator`, for use by one thread.
+/// It initialises MPI only if that has not happened yet, and then finalises MPI when the process exits. If an exception
+/// leaves the world's scope, the other ranks would wait for ever. Therefore it aborts the job or tells the others.
+/// Every MPI call in which ranks wait for each other follows a barrier with a time limit.
 ///
 /// errors  R20 (calls), R22 (waits), R23 (groups), R25 (MPI), R26 (counts of more than 2^31-1 elements)
 class mpi_world {
@@ -82,7 +83,7 @@ class mpi_world {
         tell(why);
       } catch (error const&) {}  // of two exceptions at once, the first one leaves the job
     }
-    // A rank that leaves waits for the others: if they wait for it in another place, all are told.
+    // A rank that leaves waits for the others. If they wait for it elsewhere, all are told.
     if ((session_.is_owned() || options_.throws) && !has_failed()) try {
         watch_.leaves_after(last_);
         pending_.requests().catch_up();
@@ -90,7 +91,7 @@ class mpi_world {
       } catch (error const&) {}  // the world ends anyway
     progress_.end();
     bool const silent = watch_.leave();
-    if (has_failed()) {  // messages may stay pending: their communicators and memory are kept
+    if (has_failed()) {  // messages may stay pending, so their communicators and memory are kept
       pending_.requests().leave();
       static_cast<void>(told_.release());
       return;
@@ -178,7 +179,7 @@ class mpi_world {
     while (pending_.requests().are_open() && pending_.step(false));
   }
 
-  /// Throws what another rank has told of its failure. errors R21
+  /// Throws the failure that another rank has reported. errors R21
   void hear() {
     auto const held = progress_.lock();
     progress_.raise();
@@ -195,7 +196,7 @@ class mpi_world {
     return r.slot == -1;
   }
 
-  /// errors  R21 another rank has failed, and this one is where that was or has waited two seconds more; R22
+  /// errors  R21 another rank has failed, and this one has come to that phase or has waited two seconds more; R22
   void wait(request& r) {
     auto held = progress_.lock();
     progress_.raise();
@@ -211,7 +212,7 @@ class mpi_world {
       try {
         if (pending_.step(endless && pending_.requests().failed() < 0) || watch_.look(pending_[r.slot])) continue;
         if (watch_.gone() >= 0) lose(watch_.gone(), held);
-      } catch (error const&) {  // another one has timed out: so does this one, if it has waited as long
+      } catch (error const&) {  // another rank has timed out, and so does this one if it has waited as long
         if (watch_.gone() >= 0 || !watch_.has_asked() ||
             !pending_.requests().notice().starts_with(comm::mpi_watch::begins_with))
           throw;
@@ -231,14 +232,14 @@ class mpi_world {
     if (notices_ != MPI_COMM_NULL)
       told_ = std::make_unique<comm::failure_notice>(notices_, pending_.requests().phase(), why);
   }
-  /// Called where this rank begins or ends what all ranks do together, such as a step.
+  /// Called when this rank begins or ends work that all ranks do together, such as a step.
   void next_phase() { pending_.requests().next_phase(); }
-  /// Stores the last error of this rank: it is told if an exception leaves the world.
+  /// Stores the last error of this rank. The others are told of it if an exception leaves the world.
   void remember(std::string_view what) { last_ = what; }
   /// Whether this rank has told the others of a failure, or was told. Memory that messages use must then not be freed.
   bool has_failed() const { return told_ != nullptr || pending_.requests().failed() >= 0; }
 
-  /// Stops driving pending collectives: they will not complete, and their memory may be freed.
+  /// Stops driving pending collectives. They will not complete, so their memory may be freed.
   void abandon() { progress_.end(); }
 
   void barrier() { meet(everybody(), handshake::barrier); }
@@ -260,14 +261,14 @@ class mpi_world {
     return all;
   }
   wait_limits const& limits() const { return options_.limits; }
-  /// What its thread calls before it calls MPI.
+  /// Sets a function that the world's thread calls before it calls MPI.
   void enter_thread_by(std::function<void()> enter) { progress_.enter_by(std::move(enter)); }
-  /// Held by a thread that calls MPI beside the world's own.
+  /// The lock that a thread holds while it calls MPI beside the world's own thread.
   std::unique_lock<std::mutex> lock() { return progress_.lock(); }
   /// The values that the ranks exchange by key, once comm/mpi/key_values.hpp has made them.
   std::shared_ptr<void>& values() { return values_; }
 
-  /// Calls program(*this); an exception aborts the job with its message.
+  /// Calls program(*this). An exception aborts the job with its message.
   template <class Program>
   void run(Program&& program) {
     try {
@@ -284,7 +285,7 @@ class mpi_world {
     MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
     std::abort();
   }
-  /// Fails because another rank's process has ended: this rank or one of its neighbours reports it. errors R21
+  /// Fails because the process of another rank has ended. This rank or one of its neighbours reports it. errors R21
   [[noreturn]] void lose(int rank, std::unique_lock<std::mutex>& held) {
     std::string const sentence = watch_.neighbours().sentence(rank);
     held.unlock();
@@ -323,13 +324,13 @@ class mpi_world {
     watch_.introduce(notices_, !options_.throws);
     if (is_told()) pending_.requests().listen(notices_);
   }
-  /// The purpose of a barrier, which is also the tag of its messages: a rank in another barrier than its peers waits,
-  /// and the error can name both.
+  /// The purpose of a barrier. It is also the tag of its messages, so that a rank in another barrier than its peers
+  /// waits, and the error can name both barriers.
   enum class handshake { groups = 2, barrier, end };
-  /// A barrier over a group, in log2 of its size rounds. It uses messages: a collective could be matched with one of
-  /// the program's, if a rank is doing something else.
+  /// A barrier over a group of n ranks, in log2(n) rounds, rounded up. It uses messages, because a collective could be
+  /// matched with one of the program's if a rank does something else.
   ///
-  /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
+  /// source  the dissemination barrier of Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
   void meet(group const& g, handshake m, collective_call const& first = {}) {
     constexpr char const* names[] = {"the first collective", "a barrier", comm::mpi_watch::the_end};
     comm::mpi_pending f;
@@ -361,7 +362,7 @@ class mpi_world {
   mpi_options options_;
   int exceptions_ = std::uncaught_exceptions();
   MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
-  std::unique_ptr<comm::failure_notice> told_;  // what this rank has told the others of its failure
+  std::unique_ptr<comm::failure_notice> told_;  // the notice of its own failure that this rank has sent
   std::string last_;
   int rank_ = 0, size_ = 0;
   std::vector<int> everybody_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table of the MPI calls that carry each collective, and of the workspace that they need. The transport, reports and a
-// test of traffic read it; it does not depend on MPI.
+// test of traffic read it. It does not depend on MPI.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace meshtensor {
 
-/// Who makes reductions: this library, in one fixed order, or the MPI library.
+/// The library that computes reductions: this one, in one fixed order, or the MPI library.
 enum class reductions : std::uint8_t { ordered, native };
 
 namespace comm {
@@ -41,8 +41,8 @@ struct mpi_algorithm {
   std::int64_t packed_bytes = 0;             // the packed block,
   std::int64_t received_bytes = 0;           // received data
   constexpr std::int64_t workspace_bytes() const { return counts_bytes + packed_bytes + received_bytes; }
-  /// Whether MPI alone reads the operand and writes the result. Where messages go one by one, a rank's own part is
-  /// copied here, and so is that of the root of a broadcast.
+  /// Whether MPI alone reads the operand and writes the result. This library copies a rank's own part if messages go
+  /// one by one, and it copies the block of the root of a broadcast.
   constexpr bool only_mpi_touches() const {
     using enum mpi_function;
     bool const copies_own_part = first == ibcast || first == isend_irecv || first == steps;
@@ -52,14 +52,15 @@ struct mpi_algorithm {
 
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Whether MPI may make this reduction: never bf16; not max and min of floats, because of NaNs; not bytes, which Open
-/// MPI 4.1 adds with saturation if it uses AVX.
+/// Whether MPI may compute this reduction. It may never reduce bf16, nor compute max and min of floats, because of
+/// NaNs. It may not reduce bytes, because Open MPI 4.1 adds them with saturation if it uses AVX.
 constexpr bool may_be_native(collective_call const& call) {
   return is_float(call.type) ? call.type != dtype::bf16 && call.op == reduction::sum : bytes_of(call.type) > 1;
 }
 
-/// How blocks are exchanged by parts. Open MPI 4.1 numbers an ialltoallv only on ranks that send or receive something,
-/// so that later calls do not meet if a rank does not: where parts are empty, messages go one by one.
+/// The function that exchanges blocks by parts. If parts are empty, messages go one by one. The reason is that Open MPI
+/// 4.1 numbers an ialltoallv only on ranks that send or receive something. If a rank does neither, its later calls do
+/// not meet those of the others.
 constexpr mpi_function exchange_of_parts(collective_call const& call, int count, bool even) {
   if (even) return mpi_function::ialltoall;
   return has_empty_parts(call, count) ? mpi_function::isend_irecv : mpi_function::ialltoallv;
@@ -74,7 +75,8 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
   bool const by_parts = call.kind == collective::all_reduce || call.kind == collective::reduce;
   bool const even = by_parts ? n % count == 0 : has_even_parts(call, count);
   std::int64_t const counts = even ? 0 : aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
-  // Member 0 has the largest parts: they say how the slices of all lie, and what suffices for all.
+  // Member 0 has the largest parts. Therefore they tell how the slices of all members are laid out, and which workspace
+  // suffices for all.
   form.packs = splits(call.kind) && !taken(call, count, 0, 0).contiguous();
   form.unpacks = joins(call.kind) && !placed(call, count, 0, 0).contiguous();
   switch (call.kind) {
@@ -103,7 +105,7 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.counts_bytes = counts;
       form.received_bytes = native ? 0 : aligned(result_bytes_of(call, count, 0) * count);
       break;
-    case collective::reduce:  // in one order, whoever makes all other reductions: an MPI library may choose one by root
+    case collective::reduce:  // always by this library, because an MPI library may choose an order by root
       form.folds = true;
       form.counts_bytes = aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
       if (goes_to_root(n, call.type, count)) {
@@ -126,7 +128,7 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.received_bytes = form.unpacks ? aligned(result_bytes_of(call, count, 0)) : 0;
       break;
     case collective::broadcast: form.first = mpi_function::ibcast; break;
-    case collective::move:  // equal boxes are packed once; those of covers overlap, and member 0 has not the largest
+    case collective::move:  // equal boxes are packed once, halos overlap, and member 0 may lack the largest box
       form.first = mpi_function::isend_irecv;
       form.packs = true, form.unpacks = true;
       form.counts_bytes = aligned(count * static_cast<std::int64_t>(sizeof(void*)));
@@ -138,8 +140,8 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
   return form;
 }
 
-/// The largest count or displacement of the calls on any member, in elements: MPI's have 32 bits. Messages that go one
-/// by one have counts alone. Member 0 has the largest parts.
+/// The largest count or displacement of the calls on any member, in elements, because MPI's have 32 bits. Messages that
+/// go one by one have only counts. Member 0 has the largest parts.
 constexpr std::int64_t largest_count(collective_call const& call, int count, mpi_algorithm const& form) {
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
   if (call.kind == collective::move) return elements_of(call);
@@ -165,8 +167,8 @@ constexpr std::int64_t largest_count(collective_call const& call, int count, mpi
 
 }  // namespace comm
 
-/// Workspace that suffices for this call over `count` members on every transport and with either kind of reductions: a
-/// plan reserves it.
+/// The bytes of workspace that suffice for this call over `count` members, on every transport and with either kind of
+/// reductions. A plan reserves them.
 constexpr std::int64_t workspace_bytes_of(collective_call const& call, int count) {
   std::int64_t const ordered = comm::mpi_algorithm_of(call, count, reductions::ordered).workspace_bytes();
   std::int64_t const native = comm::mpi_algorithm_of(call, count, reductions::native).workspace_bytes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference implementation of every collective, from pointers to all members' blocks. Transports are tested against it,
-// and it runs all ranks of a program in lockstep on one thread.
+// Reference implementation of every collective, from pointers to all members' blocks. Tests compare the transports with
+// it, and it runs all ranks of a program in lockstep on one thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace meshtensor {
 
 namespace comm {
 
-/// Computes the result of member `index`; `call` is that of any member.
+/// Computes the result of member `index`. `call` may be the call of any member.
 inline void deliver(collective_call const& call, int count, int index, sources_of_members sources, void* out) {
   switch (call.kind) {
     case collective::all_reduce:
@@ -52,8 +52,8 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
 
 }  // namespace comm
 
-/// Member `index`'s result of a collective over `count` members, whose blocks are `inputs`. A result must not overlap a
-/// block that another member still needs. errors R20
+/// Computes the result of member `index` in a collective over `count` members, whose blocks are `inputs`. A result must
+/// not overlap a block that another member still needs. errors R20
 inline void reference(collective_call const& call, int count, void const* const* inputs, int index, void* out) {
   require_valid(call, count);
   comm::deliver(call, count, index, [&](int j) { return inputs[j]; }, out);
@@ -62,8 +62,8 @@ inline void reference(collective_call const& call, int count, void const* const*
 /// The calls of the ranks, each with the extents of its own block.
 using calls_of_ranks = function_ref<collective_call const&(int rank)>;
 
-/// The collective for all members of all groups at once; `in` and `out` have one pointer for each rank. all_reduce and
-/// broadcast may be in place. errors R20
+/// Performs the collective for all members of all groups at once. `in` and `out` have one pointer for each rank.
+/// all_reduce and broadcast may be in place. errors R20
 inline void exchange(calls_of_ranks calls, std::span<group const> groups, void const* const* in, void* const* out) {
   for (group const& g : groups) {
     collective_call const& call = calls(g.members[0]);
@@ -73,7 +73,8 @@ inline void exchange(calls_of_ranks calls, std::span<group const> groups, void c
       for (int m = 0; m < g.count; ++m) comm::deliver(call, g.count, m, sources, out[g.members[m]]);
       continue;
     }
-    // Reduced once for all members, part by part: a part is written only after every member's has been read.
+    // We reduce once for all members, part by part. Each part is written only after all members' parts were read,
+    // because the collective may be in place.
     auto const size = static_cast<std::int64_t>(bytes_of(call.type));
     std::int64_t const n = elements_of(call), part = 4096;
     for (std::int64_t begin = 0; begin < n; begin += part) {
@@ -86,7 +87,7 @@ inline void exchange(calls_of_ranks calls, std::span<group const> groups, void c
   }
 }
 
-/// The same where all blocks have the same extents.
+/// The same for blocks that all have the same extents.
 inline void exchange(collective_call const& call, std::span<group const> groups, void const* const* in,
                      void* const* out) {
   exchange([&](int) -> collective_call const& { return call; }, groups, in, out);

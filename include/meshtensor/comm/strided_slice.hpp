@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strided slices: the bytes of a block that a member reads, and their place in its result; all transports use them.
+// Strided slices: the bytes of a block that a member reads, and their place in its result. All transports use them.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ constexpr strided_slice slice_of(collective_call const& call, int dim, interval 
                       : strided_slice{bytes, run, call.extent[dim] * inner, offset};
 }
 
-/// The slice of member `sender`'s block that member `receiver` reads. `call` is that of any member.
+/// The slice of member `sender`'s block that member `receiver` reads. `call` may be the call of any member.
 constexpr strided_slice taken(collective_call const& call, int count, int sender, int receiver) {
   collective_call const block = of_member(call, count, sender);
   return splits(call.kind) ? slice_of(block, call.split, split_part(call, count, receiver)) : whole(bytes_of(block));
@@ -58,7 +58,8 @@ void copy_steps(std::byte* to, strided_slice const& a, std::byte const* from, st
 }
 }  // namespace detail
 
-/// Copies slice `b` of the block `source` to slice `a` of the block `target`; both have the same bytes.
+/// Copies slice `b` of the block `source` to slice `a` of the block `target`. Both slices have the same number of
+/// bytes.
 inline void copy(void* target, strided_slice const& a, void const* source, strided_slice const& b) {
   if (a.bytes == 0) return;
   auto* const to = static_cast<std::byte*>(target) + a.offset;

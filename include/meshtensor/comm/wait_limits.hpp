@@ -17,9 +17,9 @@ namespace meshtensor {
 /// The limits of a single wait. A peer may read, write or evaluate alone for minutes, so a wait first gives a warning,
 /// and much later an error.
 struct wait_limits {
-  /// After this time a warning names the missing ranks; 0: never.
+  /// After this time a warning names the missing ranks. 0 means never.
   std::chrono::milliseconds warn = std::chrono::seconds(60);
-  /// After this time the job ends with R22, which names the missing ranks; 0: never.
+  /// After this time the job ends with R22, which names the missing ranks. 0 means never.
   std::chrono::milliseconds end = std::chrono::seconds(600);
   /// Receives the warning.
   std::function<void(std::string const&)> say = {};
@@ -31,8 +31,8 @@ struct wait_limits {
   }
 };
 
-/// The time that a rank has waited, from `restart` on. Between two calls of `look` at most a second counts: in a longer
-/// gap this process was stopped, by a debugger or with its machine.
+/// The time that a rank has waited, from `restart` on. Between two calls of `look` at most a second counts, because in
+/// a longer gap this process was stopped, by a debugger or with its machine.
 class waiting_time {
   using clock = std::chrono::steady_clock;
 
@@ -68,7 +68,8 @@ inline std::chrono::milliseconds seconds_in_environment(char const* variable, st
 }
 }  // namespace detail
 
-/// The limits from the environment, MESHTENSOR_WARN_SECONDS and MESHTENSOR_WAIT_SECONDS; by default 60 and 600.
+/// The limits from the environment variables MESHTENSOR_WARN_SECONDS and MESHTENSOR_WAIT_SECONDS. The defaults are 60
+/// and 600 seconds.
 ///
 /// errors  R29 one of them is not a number of seconds
 inline wait_limits limits_in_environment() {
@@ -83,7 +84,7 @@ inline std::string text_of(std::chrono::milliseconds t) {
   return t.count() % 1000 == 0 ? std::to_string(t.count() / 1000) + " s" : std::to_string(t.count()) + " ms";
 }
 
-/// The end of a warning's sentence: the consequence of waiting on.
+/// The end of a warning's sentence, which says what happens if the wait goes on.
 inline std::string consequence(wait_limits const& p) {
   if (p.end.count() == 0) return "";
   return "; after " + text_of(p.end) + " the job ends (MESHTENSOR_WAIT_SECONDS)";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of the local transport: it publishes its buffers and reads its peers' directly.
+// A rank of the local transport, which publishes its buffers and reads those of its peers directly.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace meshtensor {
 
-/// One rank of a local world, for use by one thread at a time; models `communicator`. It needs no workspace.
+/// One rank of a local world, for use by one thread at a time. It models `communicator`, and needs no workspace.
 class local_member {
  public:
   /// A collective in flight. If it is destroyed before it is complete, it poisons the world.
@@ -54,7 +54,7 @@ class local_member {
   int size() const { return world_.size(); }
   std::int64_t workspace_bytes(collective_call const&, int) const { return 0; }
 
-  /// Reserves memory: called once for each collective of a group that may be in flight.
+  /// Reserves memory. It is called once for each collective of the group that may be in flight.
   void prepare(group const& g) {
     place& p = find(g);
     p.over->expect(++p.prepared);
@@ -135,7 +135,7 @@ class local_member {
   }
 
  private:
-  static constexpr std::int64_t small_bytes = 1024;  // up to this size an all_reduce is done whole, above by parts
+  static constexpr std::int64_t small_bytes = 1024;  // up to this size a rank reduces a whole all_reduce, else a part
 
   struct place {  // a group, as seen by this member
     comm::rank_group* over;
@@ -151,7 +151,7 @@ class local_member {
     collective_call call;
     void const* in = nullptr;
     void* out = nullptr;
-    alignas(64) std::array<std::byte, small_bytes> result{};  // of a small all_reduce, until all have read their inputs
+    alignas(64) std::array<std::byte, small_bytes> result{};  // of a small all_reduce, until all have read the inputs
   };
 
   place& find(group const& g) {
@@ -173,7 +173,7 @@ class local_member {
       for (int rank : over.members) world_.at(rank).post();
   }
 
-  // The work of a member once all have reached a stage.
+  // The work of a member when all members have reached the current stage of `f`.
   void act(pending_collective& f) {
     if (f.stages == 1 || f.stage == 2) return;
     int const count = f.over->count();
@@ -210,7 +210,7 @@ class local_member {
       if (world_.at(rank).gone.load()) fail_if_late(f, rank);  // loaded before its stages, which are then final
   }
   void fail_if_late(pending_collective const& f, int rank);
-  // Reports the missing ranks, once for each collective; or fails all ranks.
+  // Warns of the missing ranks, once for each collective. If the wait `ends`, it fails all ranks instead.
   void look_for_the_late(pending_collective const& f, bool ends);
   void abandon(std::size_t slot) noexcept;
 

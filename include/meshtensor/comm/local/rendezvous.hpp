@@ -17,7 +17,8 @@
 
 namespace meshtensor::comm {
 
-/// One collective. Its stages: all have started; all have read the inputs; all have read the partial results.
+/// One collective. It has up to three stages: all members have started, all have read the inputs, and all have read the
+/// partial results.
 struct rendezvous {
   struct participant {
     void const* in = nullptr;
@@ -27,7 +28,7 @@ struct rendezvous {
 
   explicit rendezvous(int count) : participants(new participant[static_cast<std::size_t>(count)]) {}
 
-  std::int64_t sequence = -1;  // -1: free
+  std::int64_t sequence = -1;  // -1 if it is free
   collective_call call;
   int starter = 0;  // the first rank to arrive
   std::unique_ptr<participant[]> participants;
@@ -43,7 +44,8 @@ struct rendezvous {
   bool complete(int stage, int count) const { return arrived[stage].load(std::memory_order_acquire) == count; }
 };
 
-/// Whether two members' calls are of one collective: blocks that are parts of a dim may differ along it.
+/// Whether the calls of two members are of one collective. The extents may differ along a dim of which the blocks are
+/// parts, and between the boxes of a move.
 inline bool same_collective(collective_call const& a, collective_call const& b) {
   for (int d = 0; d < std::min(a.dims, b.dims); ++d)
     if (a.extent[d] != b.extent[d] && a.kind != collective::move && !(joins(a.kind) && d == a.join && a.joined != 0))
@@ -77,7 +79,8 @@ class rank_group {
 
   std::string text() const { return text_of(group{members.data(), count(), 0}); }
 
-  /// The rendezvous with this number. errors R24 the member's call differs from that of the first to arrive
+  /// The rendezvous of the collective with this sequence number. errors R24 the member's call differs from that of the
+  /// first member to arrive
   rendezvous& join(std::int64_t sequence, collective_call const& call, int index) {
     std::lock_guard const lock(mutex_);
     while (at(sequence).sequence != -1 && at(sequence).sequence != sequence) grow();
@@ -101,7 +104,7 @@ class rank_group {
     while (static_cast<int>(exchanges_.size()) < 2 * pending + 2) grow();
   }
 
-  /// Releases a rendezvous for one member; after the last member it is free again.
+  /// Releases a rendezvous for one member. After the last member has left, it is free again.
   void leave(rendezvous& exchange) {
     if (exchange.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
     std::lock_guard const lock(mutex_);
@@ -115,7 +118,7 @@ class rank_group {
 
  private:
   rendezvous& at(std::int64_t sequence) { return *exchanges_[static_cast<std::size_t>(sequence) % exchanges_.size()]; }
-  // Doubles the capacity: two rendezvous with different slots keep different slots.
+  // Doubles the capacity, so that two rendezvous with different slots keep different slots.
   void grow() {
     dynamic_array<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * exchanges_.size()));
     before.swap(exchanges_);

@@ -12,8 +12,8 @@
 
 namespace meshtensor::comm {
 
-/// One place for each rank: the caller of `run` has the first place, each thread of the pool one of the others. The
-/// threads start with the first run and end with the pool; between runs they sleep.
+/// The pool has one place for each rank. The caller of `run` has the first place, and each thread has one of the
+/// others. `gather` starts the threads. They sleep between runs and end with the pool.
 class thread_pool {
  public:
   explicit thread_pool(int places) : places_(places) {}
@@ -27,13 +27,13 @@ class thread_pool {
 
   /// The number of threads that exist, including the calling one.
   int size() const { return 1 + static_cast<int>(threads_.size()); }
-  /// Starts the missing threads. errors std::system_error, with fewer of them
+  /// Starts the missing threads. errors std::system_error if one cannot start, and then fewer threads exist
   void gather() {
     threads_.reserve(static_cast<std::size_t>(places_));
     while (size() < places_) threads_.emplace_back([this, place = size(), seen = round_.load()] { stay(place, seen); });
   }
-  /// Calls work(place) for all places concurrently and returns when all calls have returned. They must not throw. One
-  /// caller at a time, after `gather`.
+  /// Calls work(place) for all places concurrently and returns when all calls have returned. They must not throw. Only
+  /// one thread at a time may call this, after `gather`.
   void run(function_ref<void(int)> work) {
     work_ = &work;
     busy_.store(places_ - 1);
@@ -68,10 +68,10 @@ class thread_pool {
   dynamic_array<std::thread> threads_;
   function_ref<void(int)> const* work_ = nullptr;
   std::atomic<std::uint32_t> round_ = 0;
-  std::atomic<int> busy_ = 0;  // places that are not done, without the caller's
+  std::atomic<int> busy_ = 0;  // the places that are not done, without the caller's
 };
 
-/// Marks a run while it lives. errors R27 another run is in progress
+/// Marks a run as in progress for as long as the object lives. errors R27 another run is in progress
 class only_run {
  public:
   explicit only_run(std::atomic<bool>& running) : running_(running) {

@@ -22,10 +22,10 @@ namespace meshtensor::comm {
 /// The state of one rank that other ranks access.
 class rank_state {
  public:
-  std::atomic<bool> reading = false;  // peers' buffers
+  std::atomic<bool> reading = false;  // a peer's buffer
   std::atomic<bool> gone = false;     // its thread has returned
 
-  /// Wakes this rank: a stage became complete, or the world failed.
+  /// Wakes this rank, because a stage became complete or the world failed.
   void post() {
     {
       std::lock_guard const lock(mutex_);
@@ -34,8 +34,9 @@ class rank_state {
     changed_.notify_one();
   }
   std::uint64_t events() const { return events_.load(); }
-  /// Waits until there are more events than `seen`: yields a few times, which is quicker than sleep if they come soon,
-  /// then sleeps. Simulated MPI libraries have a macro named `sleep`. False if the deadline comes first.
+  /// Waits until there are more events than `seen`. False if the deadline comes first. It yields a few times before it
+  /// sleeps, because that is quicker if events come soon. Its name is not `sleep`, because simulated MPI libraries have
+  /// a macro of that name.
   bool doze(std::uint64_t seen, std::chrono::steady_clock::time_point deadline) {
     for (int i = 0; i < yields; ++i) {
       if (events_.load() != seen) return true;
@@ -82,7 +83,7 @@ class world_state {
     std::lock_guard const lock(mutex_);
     return failed_rank_;
   }
-  /// Throws the first failure. The caller's buffers may then be destroyed: no rank reads them.
+  /// Throws the first failure. The caller's buffers may then be destroyed, because no rank reads them.
   [[noreturn]] void raise() {
     settle();
     std::lock_guard const lock(mutex_);
@@ -93,9 +94,9 @@ class world_state {
     raise();
   }
 
-  /// Runs `read` while the peers' buffers are guaranteed to live. `reading` is stored before `failed` is loaded, and in
-  /// `settle` `failed` before `reading`, all in one total order: either the failing rank waits for this read, or the
-  /// read never begins.
+  /// Runs `read` while the peers' buffers are guaranteed to live. This function stores `reading` before it loads
+  /// `failed`. `poison` stores `failed` before it loads `reading`. All of this happens in one total order. Therefore
+  /// either the failing rank waits for this read, or the read never begins.
   template <class Read>
   void while_reading(int rank, Read&& read) {
     at(rank).reading.store(true);
@@ -122,7 +123,7 @@ class world_state {
   }
 
   std::vector<rank_state> ranks_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   dynamic_array<std::unique_ptr<rank_group>> groups_;
   std::string code_, sentence_;
   int failed_rank_ = -1;

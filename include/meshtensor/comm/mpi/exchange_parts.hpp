@@ -8,7 +8,8 @@
 
 namespace meshtensor::comm {
 
-/// The elements that go to each member, and where they begin; then those that come from each, and where they go.
+/// Computes four numbers for each member: the count and the position of the elements that go to it, then those of the
+/// elements that come from it. `counts` gets four lists of these numbers, one after the other.
 inline void count_parts(mpi_pending const& f, int* counts) {
   std::int64_t const size = f.element_bytes();
   std::int64_t const n = elements_of(f.call);
@@ -29,8 +30,8 @@ inline void count_parts(mpi_pending const& f, int* counts) {
   }
 }
 
-/// The messages of an ialltoallv, one by one, as many elements as `counts` says. All together may be more than an int
-/// counts.
+/// Sends the messages of an ialltoallv one by one, with as many elements as `counts` says. Therefore all of them
+/// together may be more than an int counts.
 inline void send_parts(mpi_requests& requests, mpi_pending& f, std::byte const* from, std::byte* to) {
   int const* const counts = reinterpret_cast<int const*>(f.counts);
   std::int64_t const size = f.element_bytes();

@@ -7,7 +7,7 @@
 
 namespace meshtensor::comm {
 
-/// Messages go to those members only that need something. Members that get the same box get the same message.
+/// Sends messages only to members that need some elements. Members that get the same box get the same message.
 inline void send_subboxes(mpi_requests& requests, mpi_pending& f) {
   movement const& m = *f.call.moves;
   std::int64_t const size = f.element_bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The notice by which a rank tells all others that it has failed, and why: mpi_requests receive it.
+// The notice by which a rank tells all others that it has failed, and why. mpi_requests receives it.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,14 @@
 
 namespace meshtensor::comm {
 
-/// A failure, and when it happened: ranks that are not there yet go on for as long as they can. The phase is the number
-/// of begins and ends of a rank's work with the others, such as steps.
+/// A failure, and the phase in which it happened. Ranks that have not come to this phase go on for as long as they can.
+/// The phase is the number of begins and ends of a rank's work with the others, such as steps.
 struct failure_text {
   std::int64_t phase = 0;
   char text[1024] = "";
 };
 
-/// Its messages may stay pending after it was sent: then it must stay where it is.
+/// Its messages may stay pending after they were sent. Therefore the notice must stay at its address.
 class failure_notice {
  public:
   /// Sends it to all other ranks of `over`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first MPI call of a collective: what is packed before it, and what is reduced and unpacked behind it.
+// The first MPI call of a collective, the packing before it, and the reduction and unpacking behind it.
 #pragma once
 
 #include "meshtensor/comm/mpi/exchange_parts.hpp"
@@ -10,7 +10,7 @@
 
 namespace meshtensor::comm {
 
-/// Packs, and makes the first call, or starts its messages one by one.
+/// Packs the block, and makes the first call or starts its messages one by one.
 inline void start_first_call(mpi_requests& requests, mpi_pending& f) {
   using enum mpi_function;
   collective_call const& call = f.call;
@@ -69,7 +69,7 @@ inline void start_first_call(mpi_requests& requests, mpi_pending& f) {
   else send_parts(requests, f, static_cast<std::byte const*>(from), static_cast<std::byte*>(to));
 }
 
-/// Reduces or unpacks what the first call has brought.
+/// Reduces or unpacks the data that the first call has received.
 inline void finish_first_call(mpi_pending& f) {
   std::int64_t const size = f.element_bytes();
   if (f.form.folds) {

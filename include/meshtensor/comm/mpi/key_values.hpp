@@ -13,11 +13,11 @@
 
 namespace meshtensor::comm {
 
-/// Each request is a message to rank 0, which replies at once; who waits for a value asks again. At most one thread
-/// of a process calls MPI at a time, with the world's lock.
+/// Each request is a message to rank 0, which replies at once. Therefore a rank that waits for a value asks again. At
+/// most one thread of a process calls MPI at a time, and it holds the world's lock.
 class mpi_key_values final : public key_values {
  public:
-  /// The values of a world, made at the first use; collective.
+  /// The values of a world. The first call makes them, collectively.
   ///
   /// errors  R78 MPI takes calls from one thread only
   static mpi_key_values& of(mpi_world& world) {
@@ -30,7 +30,7 @@ class mpi_key_values final : public key_values {
       throw error("R78",
                   "values are exchanged from threads of their own, but MPI was initialised for calls from one thread: "
                   "ask MPI_Init_thread for MPI_THREAD_SERIALIZED");
-    world_.barrier();  // with a limit, which the next call has not
+    world_.barrier();  // this wait has a limit, the next one has none
     auto const held = world_.lock();
     must(MPI_Comm_dup(world_.handle(), &talk_), "MPI_Comm_dup");
     must(MPI_Comm_set_errhandler(talk_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -77,7 +77,7 @@ class mpi_key_values final : public key_values {
 
   unsigned common_bits(unsigned bits) override {
     require_whole();                              // else it would take the bits of another step
-    auto both = std::make_unique<unsigned[]>(2);  // stays, if the wait fails: MPI may still write it
+    auto both = std::make_unique<unsigned[]>(2);  // leaks if the wait fails, because MPI may still write it
     MPI_Request request = MPI_REQUEST_NULL;
     both[0] = bits;
     {
@@ -124,7 +124,7 @@ class mpi_key_values final : public key_values {
   using pace = mpi_value_server::pace;
   using request_kind = mpi_value_server::request_kind;
 
-  /// Of a wait in each step.
+  /// Pauses of a wait that is a part of each step. They are shorter than those of `pace`.
   struct short_pace {
     void pause() {
       if (++looks < 200) std::this_thread::yield();
@@ -147,7 +147,7 @@ class mpi_key_values final : public key_values {
     is_open_ = true;
     if (rank() == 0) server_.begin(talk_);
   }
-  /// Tells all that this rank is through, and waits for the others.
+  /// Reports that this rank has come to the end of the call, and waits for the others.
   void end(std::string const& why) {
     ask(request_kind::end, why);
     std::string missing;
@@ -169,12 +169,13 @@ class mpi_key_values final : public key_values {
     if (!server_.end()) is_whole_ = false;
   }
 
-  /// Polls until it is so; the limits are the world's.
+  /// Polls `is_so` until it is true, within the limits of the world. `what` and `missing` name the wait and the missing
+  /// ranks in the error.
   template <class Pace = pace, class IsSo>
   void wait_until(std::string_view what, std::string const& missing, IsSo const& is_so) {
     wait_limits const& limits = world_.limits();
     waiting_time waited = begun();
-    std::chrono::milliseconds all_lived{};  // at the last look at which they did
+    std::chrono::milliseconds all_lived{};  // the time waited when all were last seen alive
     bool warned = false;
     for (Pace between; !is_so(); between.pause()) {
       auto const so_far = waited.look();
@@ -193,7 +194,7 @@ class mpi_key_values final : public key_values {
     }
   }
 
-  /// The reply of rank 0; nothing, if there is no such value.
+  /// The reply of rank 0. It is empty if there is no such value.
   std::optional<std::string> ask(request_kind what, std::string const& content) {
     if (!is_open_)
       throw error("R78",
@@ -246,7 +247,7 @@ class mpi_key_values final : public key_values {
     return text;
   }
 
-  /// From `2 rank 2 failed: …`.
+  /// Stores a failure such as `2 rank 2 failed: …`.
   void take_failure(std::string_view text) {
     if (text.empty()) return;
     auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), failed_);
@@ -256,10 +257,10 @@ class mpi_key_values final : public key_values {
   mpi_world& world_;
   MPI_Comm talk_ = MPI_COMM_NULL;
   std::atomic<bool> is_open_ = false;  // within `during`
-  std::atomic<bool> is_whole_ = true;  // no message is left over from a wait that failed
+  std::atomic<bool> is_whole_ = true;  // false if a message may be left over from a wait that failed
   std::mutex asking_;                  // one request of this process at a time
   std::deque<std::string> sent_;
-  std::atomic<bool> was_told_ = false;  // in a reply, that another rank has failed
+  std::atomic<bool> was_told_ = false;  // a reply said that another rank has failed
   std::string failure_;
   int failed_ = -1;
   mpi_value_server server_{world_};  // of rank 0

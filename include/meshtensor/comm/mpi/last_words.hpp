@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports why a rank's process ends in the middle of a job: its own failure, or that of the neighbour for which the
-// launcher ended the whole job.
+// Reports why a rank's process ends in the middle of a job. The reason is its own failure, or that of a neighbour after
+// which the launcher ended the whole job.
 #pragma once
 
 #include <signal.h>
@@ -17,8 +17,8 @@
 
 namespace meshtensor::comm {
 
-/// Handles signals that end the process, std::terminate and exit, while it lives; only the first object of a process
-/// does. It prints one line and calls the previous handler.
+/// While it lives, it handles the signals that end the process, std::terminate and exit. It prints one line and calls
+/// the previous handler. Only the first object of a process does so.
 class last_words {
  public:
   last_words(mpi_neighbours& neighbours, int rank) : neighbours_(neighbours), rank_(rank) {
@@ -54,7 +54,7 @@ class last_words {
     return one;
   }
 
-  // None in a forked child, which is not a rank.
+  // The object that handles signals. It is null in a forked child, because that is not a rank.
   static last_words* listener() noexcept {
     last_words* const w = of_this_process().load();
     return w != nullptr && w->process_ == ::getpid() ? w : nullptr;
@@ -76,7 +76,7 @@ class last_words {
     for (std::size_t i = 0; i < signals.size(); ++i)
       if (signals[i] == number && listens != nullptr) listens->hand_back(i);
     if (listens == nullptr) std::signal(number, SIG_DFL);
-    if (about == nullptr || about->si_code <= 0) ::raise(number);  // else the fault is raised again
+    if (about == nullptr || about->si_code <= 0) ::raise(number);  // a fault occurs again by itself
   }
   [[noreturn]] static void on_terminate() {
     std::terminate_handler next = nullptr;
@@ -105,7 +105,8 @@ class last_words {
   void say() noexcept {
     if (neighbours_.speaks_first()) line_.write();
   }
-  // On SIGTERM: the launcher ends the job because a rank has failed, or a user ends this rank or all of them.
+  // Called on SIGTERM. Either the launcher ends the job because a rank has failed, or a user ends this rank or all of
+  // them.
   void say_who_is_gone() noexcept {
     int const gone = neighbours_.gone();
     if (!neighbours_.speaks_first()) return;

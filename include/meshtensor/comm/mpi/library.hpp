@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only header that includes <mpi.h>: errors as exceptions, initialisation, and the MPI types of dtypes.
+// The only header that includes <mpi.h>: errors as exceptions, properties of the MPI library, and the MPI types of
+// dtypes.
 #pragma once
 
 #include <dlfcn.h>
@@ -43,7 +44,7 @@ inline bool takes_memory_of_gpus() {
   return says != nullptr && says() != 0;
 }
 
-/// The MPI type that moves elements of this size, whatever their dtype.
+/// The MPI type that moves elements of the size of this dtype.
 inline MPI_Datatype moved(dtype type) {
   switch (bytes_of(type)) {
     case 8: return MPI_UINT64_T;

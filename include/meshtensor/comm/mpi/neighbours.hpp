@@ -18,7 +18,7 @@
 
 namespace meshtensor::comm {
 
-/// After `meet`, signal handlers may call all functions but `sentence`.
+/// After `meet`, signal handlers may call all functions that are `noexcept`, because these allocate nothing.
 class mpi_neighbours {
  public:
   mpi_neighbours() = default;
@@ -29,11 +29,12 @@ class mpi_neighbours {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// Collective over `talk`, whose ranks are these processes. If they `agree` on one rank to report, they share a word
-  /// of memory: an unnamed file of the first of them, which the others open.
+  /// Finds the neighbours, collectively over `talk`, whose ranks are these processes. If the ranks of a machine are to
+  /// `agree` on one that reports, they share a word of memory. The word is in an unnamed file of the first of them,
+  /// which the others open.
   void meet(MPI_Comm talk, std::vector<process_id> const& processes, int rank, bool agree) {
     process_id const& here = processes[static_cast<std::size_t>(rank)];
-    for (std::size_t r = 0; r < processes.size(); ++r)  // ranks within this process, of a simulator, end with it
+    for (std::size_t r = 0; r < processes.size(); ++r)  // ranks in this process, as in a simulator, end with it
       if (processes[r].place == here.place && processes[r].number != here.number)
         others_.push_back({static_cast<int>(r), processes[r], process_end(processes[r].number)});
     if (!agree) return;
@@ -57,7 +58,7 @@ class mpi_neighbours {
     for (neighbour const& n : others_) all.push_back(n.rank);
     return all;
   }
-  /// The first rank whose process has ended; -1: all live.
+  /// The first rank whose process has ended, or -1 if all live.
   int gone() const noexcept {
     for (neighbour const& n : others_)
       if (n.end.has_come()) return n.rank;
@@ -78,7 +79,8 @@ class mpi_neighbours {
   }
   /// Whether these ranks share memory to agree on one that reports.
   bool agree() const noexcept { return shared_ != nullptr; }
-  /// True for the first rank that reports, or sees, why the job ends; the others print nothing.
+  /// True for the first rank that reports, or sees, why the job ends. The others print nothing. If the ranks share no
+  /// memory, it is true for all of them.
   bool speaks_first() noexcept { return shared_ == nullptr || shared_->exchange(1) == 0; }
 
  private:
@@ -97,7 +99,7 @@ class mpi_neighbours {
 
   std::vector<neighbour> others_;
   int file_ = -1;           // of the first rank
-  word* shared_ = nullptr;  // 0: the job is running; 1: its end was reported
+  word* shared_ = nullptr;  // 0 while the job runs, 1 when its end was reported
 };
 
 }  // namespace meshtensor::comm

@@ -11,14 +11,14 @@
 
 namespace meshtensor::comm {
 
-/// The communicators of a group; `second` is for second calls, which have an order of their own.
+/// The communicators of a group. `second` is for second calls, because these have an order of their own.
 struct group_communicators {
   std::vector<int> members;
   MPI_Comm first = MPI_COMM_NULL, second = MPI_COMM_NULL;
   std::int64_t next = 0;  // sequence number of the next collective
 };
 
-/// One collective: it reduces and copies between its MPI calls as messages complete.
+/// One collective, which reduces and copies between its MPI calls as messages complete.
 struct mpi_pending {
   enum class stage : std::uint8_t { free, first, reduced, second, done };
   stage at = stage::free;
@@ -26,8 +26,8 @@ struct mpi_pending {
   int open = 0;             // MPI requests that are not complete
   int index = 0, count = 0;
   std::int64_t sequence = 0;
-  group_communicators* over = nullptr;  // null: not a collective, but
-  char const* what = nullptr;           // this: `a barrier`
+  group_communicators* over = nullptr;  // null for a wait that is not for a collective
+  char const* what = nullptr;           // the name of such a wait: `a barrier`
   int const* members = nullptr;         // the participating ranks, `count` of them
   collective_call call = {};
   mpi_algorithm form = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pending collective of a rank, from its start to its end, as its MPI requests complete.
+// Drives every pending collective of a rank from its start to its end, as its MPI requests complete.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class mpi_pending_collectives {
     slot = -1;
   }
 
-  /// Starts one round of the barrier `f`: sends an empty message to one rank, receives one from another.
+  /// Starts one round of the barrier `f`: sends an empty message to one rank, and receives one from another.
   int token(mpi_pending const& f, MPI_Comm over, int tag, int to, int from) {
     mpi_pending& mine = claim(f, 2);
     must(MPI_Irecv(nullptr, 0, MPI_BYTE, from, tag, over, requests_.post(mine)), "MPI_Irecv");
@@ -45,7 +45,7 @@ class mpi_pending_collectives {
     return mine.slot;
   }
 
-  /// Completes one MPI request of any collective and does the work that follows; false if none is complete.
+  /// Completes one MPI request of any collective and does the work that follows. False if no request is complete.
   bool step(bool block) {
     int const slot = requests_.complete_one(block);
     if (slot < 0) return false;
@@ -54,7 +54,7 @@ class mpi_pending_collectives {
   }
 
  private:
-  // Puts `f` in a free slot, with room for the messages of all slots, at most `messages` each.
+  // Puts `f`, which has at most `messages` messages, in a free slot, and makes room for the messages of all slots.
   mpi_pending& claim(mpi_pending const& f, std::size_t messages) {
     std::size_t i = 0;
     while (i < pending_.size() && pending_[i].at != stage::free) ++i;
@@ -82,8 +82,8 @@ class mpi_pending_collectives {
     if (f.at == stage::reduced) start_second_calls(*f.over);
   }
 
-  // Starts second calls in the order in which the collectives were started, whichever is ready first: all members must
-  // use the same order.
+  // Starts second calls in the order in which their collectives were started. It does so even if another one is ready
+  // first, because all members must use the same order.
   void start_second_calls(group_communicators const& over) {
     for (;;) {
       std::size_t next = pending_.size();

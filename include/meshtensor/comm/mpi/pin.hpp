@@ -9,9 +9,9 @@
 
 namespace meshtensor::comm {
 
-/// Splits cores among the ranks of a communicator that share a machine and its cores: from now on the calling thread,
-/// and threads that it starts, run on this rank's part, unless the rank does not want that or is asked to use more
-/// threads than the part has cores. All ranks must call it.
+/// Splits cores among the ranks of a communicator that share a machine and its cores. From now on, the calling thread
+/// and the threads that it starts run on this rank's part. They do not if the rank does not want it, or is asked to use
+/// more threads than the part has cores. All ranks must call this.
 inline void keep_apart(MPI_Comm ranks, bool wants) {
   MPI_Comm machine = MPI_COMM_NULL;
   must(MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine), "MPI_Comm_split_type");

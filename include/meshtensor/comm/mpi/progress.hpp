@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives pending MPI collectives while the program computes: a thread that polls. Many MPI libraries move messages only
-// inside calls, and this library makes its reductions after a message has arrived.
+// A thread that drives pending MPI collectives by polling while the program computes. It is needed because many MPI
+// libraries move messages only inside calls, and because this library reduces data after a message has arrived.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace meshtensor::comm {
 
-/// A caller that touches the pending collectives holds `lock()`: at most one thread calls MPI at a time
+/// A caller that touches the pending collectives holds `lock()`, so that at most one thread calls MPI at a time
 /// (MPI_THREAD_SERIALIZED).
 class mpi_progress {
  public:
@@ -35,30 +35,32 @@ class mpi_progress {
   }
 
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-  /// Starts the thread, unless it runs already; if the system cannot start one, there is none.
+  /// Starts the thread, unless it runs already. If the system cannot start one, there is none.
   void begin_thread() {
     if (thread_.joinable() || ended_) return;
     try {
       thread_ = std::thread([this] { run(); });
     } catch (std::system_error const&) {}
   }
-  /// What the thread calls before it calls MPI: MPI may look for the GPU that the calling thread uses.
+  /// Sets a function that the thread calls before it calls MPI. For example, it chooses the GPU of the thread, because
+  /// MPI may look for the GPU that the calling thread uses.
   void enter_by(std::function<void()> enter) {
     std::lock_guard const held(mutex_);
     enter_ = std::move(enter);
   }
   bool has_thread() const { return thread_.joinable(); }
-  /// Notifies the thread of a new collective; with the lock held.
+  /// Notifies the thread of a new collective. The caller holds the lock.
   void begun() {
     if (thread_.joinable()) begun_.notify_one();
   }
-  /// Throws the thread's exception, if it has one; with the lock held.
+  /// Throws the thread's exception, if it has one. The caller holds the lock.
   void raise() const {
     if (failed_) std::rethrow_exception(failed_);
   }
 
  private:
-  // Often enough for the buffers of sockets, rarely enough to leave the processor to the program.
+  // The pause between polls. It is short enough for the buffers of sockets, and long enough to leave the processor to
+  // the program.
   static constexpr std::chrono::microseconds pause{200};
 
   void run() {

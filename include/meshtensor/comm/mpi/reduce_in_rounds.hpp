@@ -8,7 +8,7 @@
 namespace meshtensor::comm {
 
 /// Starts the next round, or ends the collective. Rounds of several collectives may overtake each other between two
-/// ranks, so each has a tag.
+/// ranks, so each round has a tag.
 inline void start_round(mpi_requests& requests, mpi_pending& f) {
   reduction_steps const steps(f.count);
   std::int64_t const n = elements_of(f.call);
@@ -40,7 +40,7 @@ inline void start_round(mpi_requests& requests, mpi_pending& f) {
   }
 }
 
-/// Adds what the round that is complete has brought.
+/// Combines the partial results with those that the completed round has received.
 inline void finish_round(mpi_pending const& f) {
   reduction_steps const steps(f.count);
   int const done = f.round - 1;

@@ -23,7 +23,7 @@ class mpi_requests {
   /// Whether any message is pending.
   bool are_open() const { return requests_.size() > (listens_ ? 1u : 0u); }
 
-  /// From now on, ranks that wait here are told of failures elsewhere: see `tell`.
+  /// Starts to listen for notices, so that a rank that waits here is told of failures elsewhere: see mpi_world::tell.
   void listen(MPI_Comm notices) {
     listens_ = true;
     requests_.push_back(MPI_REQUEST_NULL);
@@ -32,16 +32,16 @@ class mpi_requests {
     must(MPI_Irecv(notice_.get(), sizeof *notice_, MPI_BYTE, MPI_ANY_SOURCE, 0, notices, requests_.data()),
          "MPI_Irecv");
   }
-  /// Ends listening, if no message is pending.
+  /// Ends listening, unless a rank has reported a failure. No other message may be pending.
   void end_listening() {
     if (!listens_ || failed_ >= 0) return;
     MPI_Cancel(requests_.data());
     MPI_Wait(requests_.data(), MPI_STATUS_IGNORE);
     requests_.clear(), owners_.clear(), listens_ = false;
   }
-  /// Keeps the memory that messages may still write to.
+  /// Leaks the memory of the notice, because messages may still write to it.
   void leave() { static_cast<void>(notice_.release()); }
-  /// The rank that reported a failure; -1: none.
+  /// The rank that reported a failure, or -1 if none has.
   int failed() const { return failed_; }
   /// The text of its report.
   std::string_view notice() const { return failed_ < 0 ? std::string_view() : notice_->text; }
@@ -50,8 +50,8 @@ class mpi_requests {
   void next_phase() { ++phase_; }
   /// From now on this rank is not behind any other.
   void catch_up() { has_caught_up_ = true; }
-  /// Whether a rank has failed where this one has not come to yet. Until then all that it waits for completes, because
-  /// the messages were sent before.
+  /// Whether a rank has failed in a phase to which this rank has not come yet. Until then, every wait of this rank
+  /// succeeds, because the messages were sent before.
   bool is_behind() const { return failed_ >= 0 && !has_caught_up_ && phase_ < notice_->phase; }
 
   /// Makes room, so that `post` does not move requests while an MPI call writes to one.
@@ -65,7 +65,8 @@ class mpi_requests {
     owners_.push_back(f.slot);
     return &requests_.emplace_back(MPI_REQUEST_NULL);
   }
-  /// Waits for one request, or looks for one that is complete. The slot of its collective; -1: none is complete.
+  /// Waits for one request or, unless it may `block`, looks for one that is complete. Gives the slot of its collective,
+  /// or -1 if none is complete.
   int complete_one(bool block) {
     int index = MPI_UNDEFINED, complete = 1;
     int const n = static_cast<int>(requests_.size());
@@ -92,7 +93,7 @@ class mpi_requests {
   void raise() const {
     if (failed_ >= 0 && !is_behind()) throw failure(failed_, notice());
   }
-  /// The failure that a notice tells: its sender's, or that of another rank.
+  /// The failure that a notice reports, of its sender or of another rank.
   static error failure(int sender, std::string_view told) {
     if (!told.starts_with(of_another))
       return error("R21", "rank " + std::to_string(sender) + " failed: " + std::string(told), sender);
@@ -106,9 +107,9 @@ class mpi_requests {
 
  private:
   std::vector<MPI_Request> requests_;
-  std::vector<int> owners_;              // the slot of each request's collective; -1: the notice
-  bool listens_ = false;                 // the first request is for the notice
-  std::atomic<int> failed_ = -1;         // written by the thread that drives, read by all
+  std::vector<int> owners_;              // the slot of each request's collective, or -1 for the notice
+  bool listens_ = false;                 // whether the first request is for the notice
+  std::atomic<int> failed_ = -1;         // written by the thread that drives progress, read by all
   std::atomic<std::int64_t> phase_ = 0;  // of this rank's own thread
   std::atomic<bool> has_caught_up_ = false;
   std::unique_ptr<failure_text> notice_;

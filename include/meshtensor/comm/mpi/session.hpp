@@ -15,9 +15,10 @@
 
 namespace meshtensor::comm {
 
-/// Held by each world. The first one initialises MPI, unless the program has done so; then MPI is finalised at the end
-/// of the process, because a program may make another job after the first. An MPI library that takes calls from one
-/// thread only, at whatever level, gets them from one: messages are then polled (`takes_turns`).
+/// Each world holds one. The first one initialises MPI, unless the program has done so. In this case it finalises MPI
+/// only at the end of the process, because a program may make another job after the first. If MPI takes calls from one
+/// thread only (MPI_THREAD_SINGLE or MPI_THREAD_FUNNELED), one thread makes all calls and polls for messages: see
+/// `takes_turns`.
 class mpi_session {
  public:
   mpi_session() {
@@ -41,8 +42,8 @@ class mpi_session {
   /// Whether this library has initialised MPI.
   bool is_owned() const { return owner() == ::getpid(); }
 
-  /// The first rank of all processes that exits while this one makes a job; -1: none does, and all make one. All
-  /// processes take part, each time with a request that `wait` completes.
+  /// The lowest rank that exits while this one makes a job, or -1 if all ranks make one. All processes take part in
+  /// each call, with a request that `wait` completes.
   template <class Wait>
   static int first_to_exit(bool exits, Wait const& wait) {
     int rank = 0, first = INT_MAX;
@@ -55,7 +56,8 @@ class mpi_session {
   }
 
  private:
-  // The process that has initialised MPI, whose forked children are no ranks; and how many worlds it has.
+  // The process that has initialised MPI. Its id tells it from its forked children, which are no ranks. `worlds` is the
+  // number of its worlds.
   static std::atomic<pid_t>& owner() {
     static std::atomic<pid_t> process = -1;
     return process;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves values by key to all ranks from a thread of rank 0, while all ranks are in one call.
+// Serves values by key to all ranks, from a thread of rank 0, while all ranks are in one call.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,16 @@
 
 namespace meshtensor::comm {
 
-/// Has all values, and knows which ranks are through with a call.
+/// Holds all values, and knows which ranks have come to the end of a call.
 class mpi_value_server {
  public:
-  /// The first letter of a message. `put`: the key's length, a space, the key and the value; `find`: the key; `end`:
-  /// this rank is through, and why it has failed; `over`: are all?
+  /// The first letter of a message. After `put` come the length of the key, a space, the key and the value. After
+  /// `find` comes the key. `end` says that the rank has come to the end of the call, with the reason if it has failed.
+  /// `over` asks whether all ranks have come to the end.
   enum class request_kind : char { put = 'p', find = 'f', end = 'e', over = 'o' };
-  static constexpr int request_tag = 1, reply_tag = 2;  // tags
+  static constexpr int request_tag = 1, reply_tag = 2;
 
-  /// The time between two looks: short at first.
+  /// Pauses between two polls. The first pauses are short.
   class pace {
    public:
     void pause() {
@@ -49,16 +50,17 @@ class mpi_value_server {
     talk_ = talk, is_open_ = true;
     if (world_.size() > 1) thread_ = std::thread([this] { serve(); });
   }
-  /// Whether all other ranks know that the call is over; with the world's lock held.
+  /// Whether all other ranks know that the call is over. The caller holds the world's lock.
   bool is_left_by_all() const { return left_ == world_.size(); }
-  /// False: messages are left over.
+  /// Ends the call. False if messages are left over.
   bool end() {
     is_open_ = false;
     if (thread_.joinable()) thread_.join();
     return is_whole_;
   }
 
-  /// The reply to a request, with the world's lock held: `v` and a value, `n` for none, `f` and a rank's failure.
+  /// The reply to a request: `v` and a value, `n` if there is no such value, or `f` and the failure of a rank. The
+  /// caller holds the world's lock.
   std::string reply_to(std::string_view said, int from) {
     auto const what = static_cast<request_kind>(said[0]);
     said.remove_prefix(1);
@@ -101,7 +103,7 @@ class mpi_value_server {
       must(MPI_Isend(m.text.data(), static_cast<int>(m.text.size()), MPI_CHAR, to, reply_tag, talk_, &m.request),
            "MPI_Isend");
     };
-    auto const is_quiet = [&] {  // whether nobody has asked
+    auto const is_quiet = [&] {  // whether no rank has asked
       auto const held = world_.lock();
       sent.erase(std::remove_if(sent.begin(), sent.end(), [](message& m) { return m.has_gone(); }), sent.end());
       int there = 0, bytes = 0;
@@ -150,9 +152,9 @@ class mpi_value_server {
   std::atomic<bool> is_open_ = false, is_whole_ = true;
   std::thread thread_;
   std::map<std::string, std::string, std::less<>> all_;
-  std::vector<bool> through_, has_left_;  // by rank; the latter knows that all are through
+  std::vector<bool> through_, has_left_;  // by rank: it has come to the end, and it knows that all have
   int left_ = 0;
-  std::deque<std::pair<int, std::string>> early_;  // requests of ranks that are in the next call already
+  std::deque<std::pair<int, std::string>> early_;  // requests of ranks that are already in the next call
   std::string failure_;                            // of a rank: `2 rank 2 failed: …`
 };
 

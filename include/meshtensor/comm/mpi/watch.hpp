@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects stalled waits: ranks that wait long tell each other what they wait for, so that each can name the missing
+// Detects stalled waits: ranks that wait long tell each other about their waits, so that each can name the missing
 // ranks.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace meshtensor::comm {
 
 /// The waits of one rank, one after the other. A short wait only yields. A long one sleeps between polls, answers ranks
 /// that ask who is waiting, and asks them itself before a limit is reached. A rank that computes, is stopped or is cut
-/// off does not answer: the others wait for it.
+/// off does not answer. Therefore the others know that they wait for it.
 class mpi_watch {
   using duration = std::chrono::milliseconds;
 
@@ -33,7 +33,7 @@ class mpi_watch {
   mpi_watch(mpi_watch const&) = delete;
   mpi_watch& operator=(mpi_watch const&) = delete;
 
-  /// Whether a wait can end only by a message: it has no limit, and no neighbour whose end would be seen.
+  /// Whether a wait can end only by a message, because it has no limit and no neighbour whose end would be seen.
   bool is_endless() const { return limits_.endless() && neighbours_.empty(); }
 
   /// Waits for the request of a collective that all ranks start with. errors R22
@@ -51,7 +51,7 @@ class mpi_watch {
       std::this_thread::sleep_for(pause);
     }
   }
-  /// Collective: exchanges the process ids of all ranks. Later messages use `talk` and tag 1. If failures end all
+  /// Exchanges the process ids of all ranks, collectively. Later messages use `talk` and tag 1. If failures end all
   /// processes, the ranks of one machine agree on one that reports.
   void introduce(MPI_Comm talk, bool all_end) {
     talk_ = talk;
@@ -66,11 +66,11 @@ class mpi_watch {
   }
   mpi_neighbours& neighbours() { return neighbours_; }
 
-  /// What this rank refused last, before it leaves the job: others that wait for it are told.
+  /// Stores the last error of this rank before it leaves the job, so that others that wait for it are told.
   void leaves_after(std::string const& refused) { refused_ = refused.empty() ? "" : ", after: " + refused; }
   /// Starts a wait.
   void begin() { looks_ = 0, asked_ = warned_ = false, waited_ = looked_around_at_ = {}, gone_ = -1; }
-  /// Called after each poll without a message. False: the limit is reached, or a neighbour has ended.
+  /// Called after each poll without a message. False if the limit is reached or a neighbour has ended.
   bool look(mpi_pending const& f) {
     bool const young = is_short();
     if (talk_ == MPI_COMM_NULL) return true;
@@ -86,7 +86,7 @@ class mpi_watch {
     }
     duration last = limits_.end.count() == 0 ? duration::max() : limits_.end;
     if (asked_ && !at_end && somebody_is_at_end(f))
-      last = std::min(last, asked_at_ + answers_);  // this wait can then not succeed
+      last = std::min(last, asked_at_ + answers_);  // this wait cannot succeed any more
     if (waited_ >= last) {
       if (is_debugged()) time_.restart();
       else if (is_root(at_end) || waited_ >= last + 3 * answers_) return false;
@@ -100,7 +100,7 @@ class mpi_watch {
   void end() {
     if (asked_) tell("");
   }
-  /// The rank whose process has ended and thereby ended this wait; else -1.
+  /// The rank whose process has ended and thereby ended this wait, or -1 if there is none.
   int gone() const { return has_gone_ ? gone_ : -1; }
   /// Whether this rank has waited long enough to ask who else waits.
   bool has_asked() const { return asked_; }
@@ -122,7 +122,7 @@ class mpi_watch {
       return text + "; " + text_of_ranks(others) + (others.size() == 1 ? " does" : " do") + " not wait" + about(others);
     return elsewhere.empty() ? text + lost : text;
   }
-  /// The same, and what to do where ranks are well but do other things.
+  /// The same sentence, with advice if the other ranks are well but do other things.
   std::string sentence(mpi_pending const& f) const {
     bool const ended = limits_.end.count() != 0 && waited_ + answers_ > limits_.end;
     auto const others = who_does_not_wait();
@@ -138,13 +138,13 @@ class mpi_watch {
   static constexpr char the_end[] = "the end of the job";
   static constexpr char lost[] = "; all have come to it, but their messages have not";
   static constexpr char advice[] = "; all ranks must make the same executables, steps, gets and saves, in one order";
-  /// The missing rank, if there is exactly one; else -1.
+  /// The missing rank if there is exactly one, else -1.
   int missing() const {
     auto const ranks = who_does_not_wait();
     return ranks.size() == 1 ? ranks[0] : -1;
   }
 
-  /// Receives what other ranks have told.
+  /// Receives the messages of other ranks about their waits, and forgets messages of this rank that have arrived.
   void listen() {
     if (talk_ == MPI_COMM_NULL) return;
     for (;;) {
@@ -162,20 +162,21 @@ class mpi_watch {
       return gone != 0;
     });
   }
-  /// Receives the last messages. False: a message of this rank is still pending, to ranks that do not receive any more;
-  /// its memory and communicator are kept.
+  /// Receives the last messages. False if a message of this rank is still pending, because some ranks receive no more.
+  /// Its memory is then kept, and the caller must keep its communicator.
   bool leave() {
     try {
       listen();
       if (told_.empty()) return true;
-    } catch (error const&) {}  // MPI fails, so what is told may be under way for ever
+    } catch (error const&) {}  // MPI fails, so the messages may be under way for ever
     stays(told_);
     return false;
   }
 
  private:
   static constexpr int tag = 1, longest = 1000;
-  // Between polls of a long wait: rarely enough to leave the processor to others, often enough for a socket's buffer.
+  // The pause between polls of a long wait. It is long enough to leave the processor to others, and short enough for
+  // the buffer of a socket.
   static constexpr std::chrono::microseconds pause{200};
 
   struct message {
@@ -183,8 +184,8 @@ class mpi_watch {
     std::vector<MPI_Request> parts;
   };
 
-  // Checks for neighbours that have ended. A message that one sent before its end may still arrive: so a neighbour
-  // counts as gone only if it is at two checks and no message came between them.
+  // Checks for neighbours that have ended. A message that a neighbour sent before its end may still arrive. Therefore a
+  // neighbour counts as gone only if two checks in a row find its end, and the wait is not over by then.
   bool is_somebody_gone() {
     constexpr duration between{50};
     if (waited_ < looked_around_at_ + between) return false;
@@ -192,8 +193,9 @@ class mpi_watch {
     int const before = std::exchange(gone_, neighbours_.gone());
     return has_gone_ = gone_ >= 0 && before == gone_;
   }
-  // Whether the wait is so short that only polling is due. The first polls follow each other at once: most messages
-  // come within microseconds. On a busy machine each poll may take long, because MPI yields in it.
+  // Whether the wait is so short that only polling is due. The first polls follow each other at once, because most
+  // messages come within microseconds. On a busy machine, however, each poll may take long, because MPI yields in it.
+  // Therefore the time ends this stage, too.
   bool is_short() {
     constexpr int quick = 1000, without_clock = 16;
     constexpr duration brief{20};
@@ -208,12 +210,13 @@ class mpi_watch {
     std::this_thread::yield();
     return true;
   }
-  // True once in a wait.
+  // Whether to warn now. True once in a wait.
   bool warns() {
     if (warned_ || limits_.warn.count() == 0 || waited_ < limits_.warn || !limits_.say) return false;
     return warned_ = true;
   }
-  // Whether this rank reports: it is the first one that waits; ranks that wait for the end of the job come last.
+  // Whether this rank reports, because it is the first rank that waits. Ranks that wait for the end of the job come
+  // last.
   bool is_root(bool at_end) const {
     return std::all_of(waits_for_.begin(), waits_for_.begin() + rank_,
                        [&](auto& w) { return w.empty() || (!at_end && w.starts_with(the_end)); });
@@ -232,7 +235,7 @@ class mpi_watch {
     return std::any_of(f.members, f.members + f.count, [&](int r) { return waiting(r).starts_with(the_end); });
   }
   static std::string what(mpi_pending const& f) { return what(f, f.call); }
-  // The same wait as member `j` names it: its block may have other extents.
+  // The same wait as member `j` names it, whose block may have other extents.
   static std::string what(mpi_pending const& f, int j) { return what(f, of_member(f.call, f.count, j)); }
   static std::string what(mpi_pending const& f, collective_call const& call) {
     std::vector<int> members(f.members, f.members + f.count);
@@ -255,7 +258,7 @@ class mpi_watch {
     auto const ranks = who_does_not_wait();
     return std::any_of(ranks.begin(), ranks.end(), [&](int r) { return doing(r) == activity::in_debugger; });
   }
-  // The processes of ranks, and what they are doing; of the first three.
+  // The processes of the first three of these ranks, and their activities.
   std::string about(std::vector<int> const& ranks) const {
     std::string text;
     for (std::size_t i = 0; i < std::min<std::size_t>(3, ranks.size()); ++i)
@@ -266,14 +269,14 @@ class mpi_watch {
 
   wait_limits limits_;
   mpi_neighbours neighbours_;
-  duration answers_;  // the time that others need to answer; a longer wait is long
+  duration answers_;  // the time that others need to answer, after which a wait is long
   MPI_Comm talk_ = MPI_COMM_NULL;
   int rank_ = 0;
   std::vector<process_id> processes_;   // of all ranks
-  std::vector<std::string> waits_for_;  // what each rank has told last; empty: as far as known, it does not wait
-  std::string refused_;                 // what this rank says of why it leaves
+  std::vector<std::string> waits_for_;  // the last wait that each rank told, empty if it is not known to wait
+  std::string refused_;                 // the reason that this rank gives when it leaves
   std::list<message> told_;             // messages of this rank that may be pending
-  // Of this wait:
+  // About this wait:
   int looks_ = 0;
   waiting_time time_;
   duration waited_{}, asked_at_{};
