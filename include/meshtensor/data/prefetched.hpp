@@ -91,7 +91,7 @@ class prefetched {
   maker make_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::int64_t next_, given_;  // the next number to make; the number that the caller has
+  std::int64_t next_, given_;  // the next number to make, and the number that the caller has
   bool over_ = false;
   std::vector<slot> slots_;
   std::vector<std::thread> workers_;

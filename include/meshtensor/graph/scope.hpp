@@ -246,7 +246,7 @@ class trace_scope {
   constexpr meshtensor::number updates(path_id path) const { return counted(number_row::updates, path); }
   /// The highest number of updates that this program counts below a path.
   constexpr meshtensor::number most_updates(path_id path) const { return counted(number_row::most_updates, path); }
-  /// The number of steps of this program. If an optimizer takes up a number made of it, it is the number of its
+  /// The number of steps of this program. In a number that an optimizer takes up, it is the number of the optimizer's
   /// updates.
   constexpr meshtensor::number scheduled_step() const { return counted(number_row::schedule, no_id); }
 

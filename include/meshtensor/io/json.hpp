@@ -102,7 +102,7 @@ class json_reader {
     return static_cast<std::int64_t>(n);
   }
   std::int64_t integer() { return number<std::int64_t>("a whole number of 64 bits was expected"); }
-  /// Reads a number that may have a point or an exponent.
+  /// Reads a number that may have a decimal point or an exponent.
   double real() {
     auto const digits = number_text();
     double n = 0;

@@ -24,7 +24,7 @@ struct archived_image {
   std::string class_name = {};
 };
 
-/// Whether a part of a path begins with a point. Such files and folders belong to other programs.
+/// Whether a part of a path begins with a dot. Such files and folders belong to other programs.
 inline bool is_hidden(std::string_view path) { return path.starts_with('.') || path.find("/.") != path.npos; }
 
 /// The number of bytes of a path up to the folder of its file, including the last `/`.
@@ -48,7 +48,7 @@ inline std::size_t shared_folders(std::vector<archived_image> const& all) {
 /// The archives of a set of images.
 struct set_of_archives {
   std::vector<std::string> names = {};  // of each archive, without its ending
-  bool is_whole = false;                // one archive is the set; else they are in its folder …
+  bool is_whole = false;                // one archive is the set, otherwise they are in its folder …
   bool has_classes = false;             // … beside folders of images
 };
 

@@ -31,7 +31,7 @@ struct image_part {
 struct image_batch {
   std::vector<float> pixels;         // [rows, height, width, channels]
   std::vector<std::int32_t> labels;  // [rows]
-  std::vector<float> counts;         // [rows]: 1; 0 in a row without an image, whose pixels and label are 0
+  std::vector<float> counts;         // [rows]: 1, or 0 in a row without an image, whose pixels and label are 0
   std::vector<std::int64_t> images;  // [rows]: the number in the set, or −1
   std::vector<std::string> skipped;  // a sentence for each damaged image among these
 };

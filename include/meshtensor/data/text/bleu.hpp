@@ -22,7 +22,7 @@ namespace meshtensor {
 struct bleu_score {
   double score = 0;                               // 0 to 100
   std::array<double, 4> precision{};              // per cent, smoothed for a length without a match
-  std::array<std::int64_t, 4> matched{}, runs{};  // n-grams of the translations: with a match; all of them
+  std::array<std::int64_t, 4> matched{}, runs{};  // n-grams of the translations: in a reference, and all
   double brevity = 1;                             // the brevity penalty
   std::int64_t words = 0, reference_words = 0;
 };

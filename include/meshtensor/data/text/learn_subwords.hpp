@@ -28,7 +28,7 @@ using text_list = std::initializer_list<std::span<std::string const>>;
 struct subword_options {
   std::string kind = "bpe";    // or unigram, char, word
   std::int64_t pieces = 8000;  // the size of the vocabulary, special tokens included
-  double coverage = 1;         // the share of a text's characters that have a piece; less for scripts of thousands
+  double coverage = 1;         // the share of characters that have a piece, less for scripts with thousands of them
 };
 
 namespace detail {

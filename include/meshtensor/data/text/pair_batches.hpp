@@ -26,8 +26,8 @@ struct batch_part {
 struct pair_batch {
   std::size_t bucket = 0;                 // the index of its bucket
   std::vector<std::int32_t> source;       // [rows, source_length]
-  std::vector<std::int32_t> target;       // [rows, target_length]: `begin`, then the sentence; the decoder's input
-  std::vector<std::int32_t> target_next;  // [rows, target_length]: the sentence, then `end`; the decoder's labels
+  std::vector<std::int32_t> target;       // [rows, target_length]: `begin`, then the sentence, as the decoder's input
+  std::vector<std::int32_t> target_next;  // [rows, target_length]: the sentence, then `end`, as the decoder's labels
   std::vector<std::int64_t> pairs;        // [rows]: the index of the pair, −1 in a row without one
   std::int64_t target_tokens = 0;         // of the whole batch, `end` included
 };

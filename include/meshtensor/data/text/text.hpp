@@ -151,7 +151,7 @@ class text_windows {
  private:
   static constexpr std::int64_t parts = 10;
   struct stretch {
-    std::int64_t begin, end;  // its first byte; the windows that begin in it and in those before
+    std::int64_t begin, end;  // its first byte, and the number of windows that begin in it or before it
   };
   std::uint8_t at(std::int64_t i) const { return bytes_[static_cast<std::size_t>(i)]; }
   template <class Start>

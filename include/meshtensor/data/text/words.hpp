@@ -58,8 +58,8 @@ std::string parted(std::string_view text, First first, Second second, std::strin
 
 }  // namespace detail
 
-/// The words of a sentence as NIST's mteval-v13a counts them. Signs are words of their own, except apostrophes. Points
-/// and commas are words unless they stand between digits, and hyphens are words after a digit.
+/// The words of a sentence as NIST's mteval-v13a counts them. Signs are words of their own, except apostrophes. Full
+/// stops and commas are words unless they stand between digits, and hyphens are words after a digit.
 inline std::vector<std::string> words_13a(std::string_view sentence) {
   while (!sentence.empty()) {  // without the line's end
     std::size_t at = sentence.size() - 1;

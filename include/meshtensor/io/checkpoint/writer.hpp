@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes checkpoints in the background of the steps. It copies the values, lets a thread write them, and completes the
-// checkpoint when all ranks have written their files.
+// Writes checkpoints while steps run. It copies the values, lets a thread write them, and completes the checkpoint when
+// all ranks have written their files.
 #pragma once
 
 #include <chrono>
