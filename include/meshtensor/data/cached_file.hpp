@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is expensive to make: made when it is first needed, by one of the processes that need it, and kept.
+// Keeps a file that is expensive to make. One of the processes that need it makes it when it is first needed.
 #pragma once
 
 #include <fcntl.h>
@@ -38,7 +38,8 @@ class folder_lock {
   int file_;
 };
 
-/// Writes the bytes under a temporary name and renames the file when they are on the disk: nobody reads a part of them.
+/// Writes the bytes under a temporary name, and renames the file when they are on the disk. Therefore no process can
+/// read an incomplete file.
 inline void write_whole(std::filesystem::path const& file, std::string const& bytes) {
   std::string name = file.string() + ".XXXXXX";
   int const to = ::mkstemp(name.data());
@@ -59,9 +60,10 @@ inline void write_whole(std::filesystem::path const& file, std::string const& by
 
 }  // namespace detail
 
-/// If the file does not exist, makes it, and its folder, from the bytes that `make` returns; an exception of `make`
-/// leaves no file. If several on one machine ask at the same time, one makes it and the others wait. Machines that
-/// share the folder may each make it, and the last one's stays: `make` must return the same bytes everywhere.
+/// If the file does not exist, makes it and its folder from the bytes that `make` returns. If `make` throws, no file is
+/// left. If several threads or processes on one machine ask at the same time, one of them makes the file and the others
+/// wait. Machines that share the folder may each make it, and the file of the last one stays. Therefore `make` must
+/// return the same bytes everywhere.
 ///
 /// errors  R17 the file cannot be written
 inline void keep_file(std::filesystem::path const& file, function_ref<std::string()> make) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shuffles an epoch by a function of seed and epoch, so that any batch can be found without those before it.
+// Shuffles an epoch by a function of seed and epoch, so that any batch can be found without the batches before it.
 #pragma once
 
 #include <array>
@@ -36,11 +36,11 @@ struct epoch_order {
   std::vector<batch> batches;
 };
 
-/// The orders of all epochs. Each epoch has every element once, in other batches and another order of batches. Without
-/// a seed elements and batches keep their order. Several threads may call it at once.
+/// The orders of all epochs. Each epoch has every element once, but in other batches and with the batches in another
+/// order. Without a seed, elements and batches keep their order. Several threads may call it at once.
 class epoch_orders {
  public:
-  /// `sizes`: the batch size of each set; a set's last batch may have fewer.
+  /// `sizes` gives the batch size of each set. The last batch of a set may have fewer elements.
   epoch_orders(std::vector<std::vector<std::int64_t>> sets, std::vector<std::int64_t> sizes,
                std::optional<std::uint64_t> seed)
       : sets_(std::move(sets)), sizes_(std::move(sizes)), seed_(seed) {}
@@ -67,7 +67,7 @@ class epoch_orders {
   std::vector<std::int64_t> sizes_;
   std::optional<std::uint64_t> seed_;
   mutable std::mutex making_;
-  // The last two: some threads may still be in one epoch while others are in the next.
+  // The last two orders, because some threads may still be in one epoch while others are in the next.
   mutable std::array<std::shared_ptr<epoch_order const>, 2> last_;
 };
 

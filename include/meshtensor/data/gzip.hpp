@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks gzip by zlib. Needs the component zlib.
+// Unpacks gzip files with zlib. It needs the component zlib.
 #pragma once
 
 #include <zlib.h>
@@ -14,7 +14,8 @@
 
 namespace meshtensor {
 
-/// The unpacked bytes, of all members if gzip was run several times; `file` is for error sentences.
+/// The unpacked bytes. If the file has several members, because gzip was run several times, their bytes follow each
+/// other. `file` is the name in error sentences.
 ///
 /// errors  R52 they are not gzip's format, or end too soon
 inline std::vector<std::uint8_t> unpacked(std::span<std::uint8_t const> packed, std::string const& file) {

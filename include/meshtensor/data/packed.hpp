@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads plain files, and gzip files by the ending `.gz` of their name.
+// Reads plain files and gzip files. A file is unpacked if its name ends in `.gz`.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,9 @@ inline std::vector<std::uint8_t> read_part(io::file const& file, std::int64_t of
   return r;
 }
 
-/// Reads a file whole. errors C02 it cannot be read; R52 it cannot be unpacked
+/// Reads a whole file and unpacks it if its name ends in .gz.
+///
+/// errors  C02 it cannot be read; R52 it cannot be unpacked
 inline std::vector<std::uint8_t> read_unpacked(std::filesystem::path const& path) {
   io::file const file(path.string());
   return unpacked_by_name(read_part(file, 0, file.size()), path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shuffles numbers without a table: the element at any place of a random permutation, computed by itself.
+// Shuffles numbers without a table: any element of a random permutation is computed on its own.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace meshtensor {
 
-/// A permutation of 0 … count − 1, another one for each key.
+/// A permutation of 0 … count − 1. Each key gives another permutation.
 ///
 /// source  Luby and Rackoff, How to construct pseudorandom permutations from pseudorandom functions, 1988; Black and
 /// Rogaway, Ciphers with arbitrary finite domains, 2002, section 3 (cycle walking)
@@ -20,7 +20,7 @@ class permutation {
         half_((static_cast<int>(std::bit_width(count_ > 1 ? count_ - 1 : 1)) + 1) / 2),
         random_(key, 0) {}
 
-  /// The number at a place; both count from 0.
+  /// The number at a position. Both count from 0.
   std::int64_t operator()(std::int64_t place) const {
     auto x = static_cast<std::uint64_t>(place);
     do x = mixed(x);

@@ -15,16 +15,17 @@
 
 namespace meshtensor {
 
-/// Values numbered from `first` on, made ahead of need: `mt::prefetched<pair_batch> batches([&](auto number, auto& to)
-/// { all.read(number, to); });`, then `batches.next()` once a step. `make` decides the value of a number; several
-/// threads call it at once. At most `ahead` values wait, in memory that is reused.
+/// Values numbered from `first` on, which threads make before they are needed. For example, with
+/// `mt::prefetched<pair_batch> batches([&](auto number, auto& to) { all.read(number, to); });`, a program calls
+/// `batches.next()` once a step. The result of `make` may depend only on the number, because several threads call it at
+/// once. At most `ahead` values wait, in memory that is reused.
 template <class T>
 class prefetched {
  public:
   /// Makes the value of a number in the memory of an earlier one.
   using maker = std::function<void(std::int64_t number, T& value)>;
 
-  /// `threads` 0, or where the system starts none: each value is made by `next`.
+  /// If `threads` is 0, or if the system starts no thread, `next` makes each value itself.
   explicit prefetched(maker make, std::int64_t first = 0, int threads = 2, int ahead = 4)
       : make_(std::move(make)),
         next_(first),
@@ -32,7 +33,7 @@ class prefetched {
         slots_(threads < 1 ? 1 : static_cast<std::size_t>(std::max(ahead, 1)) + 1) {
     try {
       for (int i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
-    } catch (std::system_error const&) {}  // the system starts no more: fewer do, or `next`
+    } catch (std::system_error const&) {}  // the system starts no more, so fewer threads work, or `next` does
   }
   prefetched(prefetched const&) = delete;
   ~prefetched() {
@@ -44,22 +45,22 @@ class prefetched {
     for (auto& w : workers_) w.join();
   }
 
-  /// The next value, valid until the next call. An exception of its maker is thrown here, in its turn; the call after
-  /// that returns the value after it.
+  /// The next value. It is valid until the next call. If the maker of a value throws, the call for this value throws
+  /// the exception, and the call after it returns the value after it.
   T const& next() {
     if (workers_.empty()) {
       make_(++given_, slots_[0].value);
       return slots_[0].value;
     }
     std::unique_lock lock(mutex_);
-    ++given_;  // the value before may be overwritten
+    ++given_;  // the previous value may be overwritten from now on
     changed_.notify_all();
     slot& mine = slot_of(given_);
     changed_.wait(lock, [&] { return mine.holds == given_; });
     if (mine.problem) std::rethrow_exception(std::exchange(mine.problem, nullptr));
     return mine.value;
   }
-  /// The number of the value that `next` has returned last.
+  /// The number of the value that `next` returned last.
   std::int64_t number() const { return given_; }
 
  private:
@@ -90,7 +91,7 @@ class prefetched {
   maker make_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::int64_t next_, given_;  // the next number to make; the number that the caller has
+  std::int64_t next_, given_;  // the next number to make, and the number that the caller has
   bool over_ = false;
   std::vector<slot> slots_;
   std::vector<std::thread> workers_;

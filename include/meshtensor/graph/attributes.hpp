@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, collectives. Operations
-// have such structs in their files in op/.
+// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, and collectives.
+// Operations have such structs in their files in op/.
 #pragma once
 
 #include "meshtensor/base/shifted.hpp"
@@ -8,9 +8,9 @@
 
 namespace meshtensor {
 
-/// The attributes of a node as it stores them, in `max_attributes` slots. The structs below and those in op/ name what
-/// is in which slot, in the order of the primitive's declaration: `of` reads a node, `packed` gives the slots of a node
-/// to be made.
+/// The attributes of a node as it stores them, in `max_attributes` slots. The structs below and the structs in op/ name
+/// the content of each slot, in the order of the primitive's declaration. `of` reads the attributes of a node, and
+/// `packed` gives the slots of a node to be made.
 struct attributes {
   id at[max_attributes];
 };
@@ -26,11 +26,11 @@ constexpr attributes attributes_of(node const& n) {
 
 // ---- inputs and outputs ----
 
-/// The name of an input, an output, a watch or a composite, which is in the same slot for all of them: a row of the
-/// table of names.
+/// The name of an input, an output, a watch or a composite, as a row of the table of names. It is in the same slot for
+/// all of them.
 constexpr name_id name_of(node const& n) { return static_cast<name_id>(n.attribute[0]); }
 
-/// The variable of a read or a write: a row of the table of variables.
+/// The variable of a read or a write, as a row of the table of variables.
 constexpr variable_id variable_of(node const& n) { return static_cast<variable_id>(n.attribute[0]); }
 
 struct input_attributes {
@@ -63,7 +63,7 @@ struct read_attributes {
 
 struct write_attributes {
   variable_id variable;
-  path_id counted_under;  // the path under which it counts as an update; no_id: none
+  path_id counted_under;  // the path under which it counts as an update, no_id if it does not count
 
   static constexpr write_attributes of(node const& n) {
     return {variable_of(n), static_cast<path_id>(n.attribute[1] - 1)};
@@ -71,19 +71,19 @@ struct write_attributes {
   constexpr attributes packed() const { return {{variable, static_cast<id>(counted_under + 1)}}; }
 };
 
-/// The path under which a write counts as an update; no_id: none.
+/// The path under which a write counts as an update, or no_id if it does not count.
 constexpr path_id counted_under(node const& write) { return write_attributes::of(write).counted_under; }
 
 // ---- regions and their owners ----
 
-/// The place of an argument in its region's list.
+/// The position of an argument in its region's list.
 constexpr id place_of(node const& argument) { return argument.attribute[0]; }
 constexpr void set_place(node& argument, int place) { argument.attribute[0] = static_cast<id>(place); }
 
 /// The operands and results of a loop by kind.
 ///
-/// A repeat runs its body once for every index of a dim. One that may end early runs it for the indices below the
-/// number that its first carry is, an i64 without dims, which is read before each iteration.
+/// A repeat runs its body once for every index of a dim. A repeat that may end early runs it only for the indices below
+/// its first carry, an i64 without dims. This number is read before each iteration.
 /// operands   carries, then stacked inputs (the body sees slice l of their leading dim), then invariants
 /// arguments  the same, in the same order
 /// returns    next carries, then terms of sums, then slices of stacked outputs
@@ -92,7 +92,7 @@ struct loop {
   dim_id dim;
   int carries, stacked, sums;
   bool reversed;    // from the last index to the first
-  bool ends_early;  // in a reversed loop the first carry stays as it is
+  bool ends_early;  // in a reversed loop the first carry is constant
 
   static constexpr loop of(node const& n) {
     return {static_cast<dim_id>(n.attribute[0]), n.attribute[1],           n.attribute[2], n.attribute[3] >> 2,
@@ -114,12 +114,12 @@ struct composite_attributes {
   constexpr attributes packed() const { return {{name, static_cast<id>(operands), whole}}; }
 };
 
-/// Whether the device runs a composite by an implementation of its own: the body then only defines it, and needs no
-/// memory.
+/// Whether the device runs a composite by an implementation of its own. In this case the body is only a definition and
+/// needs no memory.
 constexpr bool is_whole(node const& n) { return n.kind == primitive::composite && composite_attributes::of(n).whole; }
 
 struct kernel_attributes {
-  shape space;  // the dims that it loops over, its vector dim last; two of them share a slot
+  shape space;  // the dims of its loops, its vector dim last; two of them share a slot
 
   static constexpr kernel_attributes of(node const& n) {
     kernel_attributes k{};
@@ -144,12 +144,12 @@ struct call_attributes {
   constexpr attributes packed() const { return {{call}}; }
 };
 
-/// The function of a call: a row of the table of calls.
+/// The function of a call, as a row of the table of calls.
 constexpr id call_of(node const& n) { return call_attributes::of(n).call; }
 
 // ---- communication ----
 
-/// The rows of the table `requests` in which a reshard asks for a layout.
+/// The rows of the table `requests` in which a reshard requests a layout.
 struct reshard_attributes {
   id first;
   int count;
@@ -158,15 +158,15 @@ struct reshard_attributes {
   constexpr attributes packed() const { return {{first, static_cast<id>(count)}}; }
 };
 
-/// The general exchange: from the operand's placement to that of the result, in which elements may be shifted along a
-/// dim (base/shifted.hpp).
+/// The general collective for movement. It moves elements from the operand's placement to the placement of the result,
+/// and may shift them along a dim (base/shifted.hpp).
 struct move_attributes {
   dim_id from, to;   // the dim of the operand that is shifted, and its name in the result
-  number_id first;   // where the result begins
-  number_id around;  // the value of elements that come from nowhere
-  unsigned axes;     // a mask of the mesh axes whose processors exchange
+  number_id first;   // the position at which the result begins
+  number_id around;  // the value of elements that have no source
+  unsigned axes;     // a mask of the mesh axes whose ranks exchange
   shift_kind how;
-  number_id step = no_id;  // that of `cut` and `spread`; no_id: 1
+  number_id step = no_id;  // for `cut` and `spread`; no_id stands for 1
 
   static constexpr move_attributes of(node const& n) {
     return {static_cast<dim_id>(n.attribute[0]),
@@ -182,14 +182,14 @@ struct move_attributes {
   static_assert(max_axes <= 6);
 };
 
-/// The exchange of rows: each rank of a group gives every other one a run of the rows of its block for each of that
-/// one's groups. Operand 1 [ranks, groups] counts them.
+/// The exchange of rows. Each rank sends runs of the rows of its block to every other rank of the axes: one run for
+/// each group that the receiver holds. Operand 1 [ranks, groups] has the lengths of the runs.
 struct move_rows_attributes {
-  unsigned axes;    // a mask of the mesh axes whose processors exchange
+  unsigned axes;    // a mask of the mesh axes whose ranks exchange
   dim_id from, to;  // the rows of the operand and of the result
   dim_id groups;    // the second dim of operand 1
   dim_id holders;
-  bool back;  // to where rows came from
+  bool back;  // whether rows return to the ranks that sent them
 
   static constexpr move_rows_attributes of(node const& n) {
     return {n.attribute[0],
@@ -202,12 +202,12 @@ struct move_rows_attributes {
   constexpr attributes packed() const { return {{static_cast<id>(axes), from, to, groups, holders}}; }
 };
 
-/// The attributes of a node whose result may be a view of operand 0 (buffer_use::window): every `step`-th element of
-/// its dim `from` becomes the dim `to`.
+/// The attributes of a node whose result may be a view of operand 0 (buffer_use::window). Every `step`-th element of
+/// its dim `from` becomes an element of the dim `to`.
 struct strided_window {
   dim_id from, to;  // dims
   number_id first;  // the position of the window along `from`: a row of the table of numbers
-  number_id step;   // likewise; no_id: 1
+  number_id step;   // likewise; no_id stands for 1
 
   static constexpr strided_window of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
@@ -217,7 +217,7 @@ struct strided_window {
   constexpr attributes packed() const { return {{from, to, first, step}}; }
 };
 
-/// Whether a node is a move that shifts elements, on one processor, too.
+/// Whether a node is a move that shifts elements. It may be a move within one rank.
 constexpr bool shifts(node const& n) { return n.kind == primitive::move && move_attributes::of(n).first != no_id; }
 
 /// The mesh axes of a collective or a local_slice, as a mask.
@@ -230,7 +230,7 @@ struct collective_attributes {
   unsigned axes;                  // a mask of mesh axes
   dim_id split = no_id;           // the dim that becomes sharded: reduce_scatter, all_to_all, local_slice
   dim_id join = no_id;            // the dim that becomes unsharded: all_gather, all_to_all
-  bool ends_behind_loop = false;  // all_reduce: whether it is waited for after its loop; set by `overlap`
+  bool ends_behind_loop = false;  // all_reduce: whether its wait is after its loop; set by `overlap`
   bool starts_ahead = false;      // all_gather: whether it starts one iteration ahead; set by `overlap`
 
   static constexpr collective_attributes of(node const& n) {
@@ -239,8 +239,9 @@ struct collective_attributes {
             static_cast<dim_id>(n.attribute[joins_only ? 1 : 2]), !joins_only && n.attribute[3] != 0,
             joins_only && n.attribute[2] != 0};
   }
-  /// Of an all_gather or a reduce_scatter of a slice along the dim of the loop around, which the slice lacks: that dim.
-  /// The one gives all processors the slice of the one that holds it; the other gives it their sum.
+  /// An all_gather or a reduce_scatter may act on a slice along the dim of the loop around it, which the slice lacks.
+  /// For such a node this gives the dim, and otherwise no_id. The all_gather gives all ranks the slice of the rank that
+  /// holds it. The reduce_scatter gives this rank the sum of the slices.
   static constexpr dim_id of_slices(module const& m, node const& n) {
     collective_attributes const c = of(n);
     dim_id const along = n.kind == primitive::all_gather       ? c.join
@@ -254,11 +255,12 @@ struct collective_attributes {
   }
 };
 
-/// Whether an all_reduce is waited for after its loop. It reduces one slice of a stacked output, in place; each
-/// iteration's all_reduce is also waited for when the next iteration's starts.
+/// Whether an all_gather starts one iteration ahead. It gathers one slice of a stacked operand for the body.
 constexpr bool starts_ahead(node const& n) {
   return n.kind == primitive::all_gather && collective_attributes::of(n).starts_ahead;
 }
+/// Whether an all_reduce is waited for after its loop. It reduces one slice of a stacked output, in place. Each
+/// iteration's all_reduce is also waited for when the next iteration's starts.
 constexpr bool ends_behind_loop(node const& n) {
   return n.kind == primitive::all_reduce && collective_attributes::of(n).ends_behind_loop;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a module node by node: keeps lists, and turns outer values that a region uses into its arguments.
+// Builds a module node by node. It keeps the lists, and it turns outer values that a region uses into arguments of the
+// region.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +15,7 @@ namespace meshtensor {
 struct builder : table_builder {
   static constexpr int max_depth = 8;
   region_id region;         // of new nodes
-  path_id path;             // of new nodes; no_id: the root
+  path_id path;             // of new nodes; no_id is the root
   bool site_is_held;        // nodes of the library's own layers report the line that called the layer
   id copy;                  // of new nodes; see node::copy
   meshtensor::phase phase;  // of new nodes
@@ -22,13 +23,13 @@ struct builder : table_builder {
   int depth;
   frame frames[max_depth];
   bool declared[max_variables];  // by the program being traced
-  // Reads and updates of variables in the entry begun last.
-  // why: constant evaluation takes a microsecond for each node that a search passes.
+  // Reads and updates of variables in the entry begun last. They are kept because constant evaluation takes a
+  // microsecond for each node that a search passes.
   region_id entry;
   int first_of_entry;             // its first node
-  bool was_read[max_variables];   // by it
+  bool was_read[max_variables];   // by this entry
   int write_count;                // the updates in it
-  node_id writes[max_variables];  // nodes; a rejected attempt may leave some that are no updates any more
+  node_id writes[max_variables];  // nodes; a rejected attempt may leave some that are no longer updates
   int update_count;
   state_update updates[max_updates];  // in the bodies of loops that are not complete
 
@@ -52,7 +53,7 @@ struct builder : table_builder {
         updates{} {}
 
   using table_builder::add_number;
-  /// Adds the rows of a number, which may be an expression; returns the last one.
+  /// Adds the rows of a number, which may be an expression. Returns its last row.
   constexpr number_id add_number(number const& n) {
     if (!expect(n.owner == nullptr || n.owner == this, "G18 a number of one program is used in another") ||
         !expect(n.count <= number::capacity,
@@ -103,7 +104,7 @@ struct builder : table_builder {
     return static_cast<value_id>(m.value_count++);
   }
 
-  /// Adds a node without results at the current position. `operands` are imported into the region.
+  /// Adds a node without results at the current position. Outer values among `operands` are imported into the region.
   constexpr node_id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
     make_room(m.node_count, 1, max_nodes, "G02", "nodes");
     id_list<> inside{};
@@ -118,7 +119,7 @@ struct builder : table_builder {
       writes[write_count++] = static_cast<node_id>(m.node_count);
     return static_cast<node_id>(m.node_count++);
   }
-  /// Adds one more result to the last node made.
+  /// Adds one more result to the node that was made last.
   constexpr value_id add_result(node_id maker, dtype type, shape const& dims) {
     node& n = m.nodes[maker];
     value_id const v = add_value(type, dims, maker, n.results.count);
@@ -128,7 +129,7 @@ struct builder : table_builder {
     ++n.results.count;
     return v;
   }
-  /// A node with one result.
+  /// Adds a node with one result.
   constexpr value_id add(primitive kind, std::uint8_t f, ids operands, dtype type, shape const& dims,
                          attributes const& a = {}) {
     node_id const n = add_node(kind, f, operands, a);
@@ -139,7 +140,7 @@ struct builder : table_builder {
     return add(kind, 0, ids(operands.begin(), operands.size()), type, dims, a);
   }
 
-  /// Adds a copy of node `n` with other operands; `n` has one result and owns no region.
+  /// Adds a copy of node `n` with other operands. `n` must have one result and own no region.
   constexpr value_id add_again(node const& n, value const& result, ids operands) {
     value_id const made = add(n.kind, n.function, operands, result.type, result.dims, attributes_of(n));
     node& again = m.nodes[m.values[made].node];
@@ -147,7 +148,7 @@ struct builder : table_builder {
     return made;
   }
 
-  /// The node that updates a variable in an entry, or no_id.
+  /// The node that updates a variable in an entry, or no_id if there is none.
   constexpr node_id find_write(region_id in, variable_id which) const {
     auto const is_it = [&](node const& n) {
       return n.kind == primitive::write && variable_of(n) == which && n.region == in;
@@ -163,7 +164,7 @@ struct builder : table_builder {
   }
 
   // loops that are complete
-  /// Adds `v`, a value of a loop's body, to the loop's results: all iterations, stacked.
+  /// Adds `v`, a value of a loop's body, to the loop's results. The result has the values of all iterations, stacked.
   constexpr value_id add_stacked_output(node_id loop_node, value_id v) {
     node& l = m.nodes[loop_node];
     auto& body = m.regions[m.region_of(l, 0)];
@@ -219,7 +220,7 @@ struct builder : table_builder {
     f.carries.add(add_argument(v, v.dims));
     return f.carries.at[f.carries.count - 1];
   }
-  /// The slice of `outer` for this iteration; the leading dim of `outer` is the loop's.
+  /// The slice of `outer` for this iteration. The leading dim of `outer` must be the loop's.
   constexpr value_id add_stacked(value_id outer) {
     frame& f = frames[depth - 1];
     if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
@@ -246,7 +247,7 @@ struct builder : table_builder {
     region = f.around;
     return f;
   }
-  /// The id of `v` in the current region: itself, or the argument that stands for an outer value.
+  /// The id of `v` in the current region. It is `v` itself, or the argument that stands for an outer value.
   constexpr value_id use(value_id v) {
     if (m.values[v].region == region) return v;
     return depth == 0 ? used_outside(v) : import(v, depth - 1);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of reverse-mode differentiation of one region: the cotangents so far, and the forward values under the ids
-// that they have in the backward region.
+// The state of reverse-mode differentiation of one region. It has the cotangents so far, and the forward values under
+// the ids that they have in the backward region.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor {
 
-/// Rules of operations read forward values and cotangents from it and add contributions to cotangents.
+/// Rules of operations read forward values and cotangents from this state, and add contributions to cotangents.
 struct differentiation {
   builder& b;
   differentiation* outer;   // of the enclosing region
-  node_id loop_node;        // the forward loop whose body is differentiated; no_id: no loop
-  id adjoint[max_values];   // of a forward value, plus 1; 0: none yet
-  id recalled[max_values];  // id in the backward body of a value of the loop's body, plus 1; 0: not asked yet
+  node_id loop_node;        // the forward loop whose body is differentiated, no_id if there is no loop
+  id adjoint[max_values];   // the cotangent of a forward value, plus 1; 0 if there is none yet
+  id recalled[max_values];  // the id in the backward body of a value of the loop's body, plus 1; 0 if not yet asked for
 
-  bool active[max_values];  // depends on a value that is differentiated by
+  bool active[max_values];  // whether it depends on a value by which the loss is differentiated
 
   constexpr explicit differentiation(builder& target, differentiation* enclosing = nullptr,
                                      node_id forward_loop = no_id)
@@ -30,7 +30,7 @@ struct differentiation {
     return active[forward_value] && is_float(b.m.values[forward_value].type);
   }
 
-  /// Adds `term` to the cotangent of a forward value; it has the value's dims, in any order.
+  /// Adds `term` to the cotangent of a forward value. It must have the value's dims, in any order.
   constexpr void contribute(value_id forward_value, value_id term) {
     value const v = b.m.values[forward_value];
     if (!differentiable(forward_value)) return;
@@ -41,9 +41,9 @@ struct differentiation {
     adjoint[forward_value] = static_cast<id>(term + 1);
   }
 
-  /// The id of a forward value in the backward region. In a loop it is saved by the forward loop as one more stacked
-  /// output; a node without operands is recomputed. (`save_or_recompute` later decides what else is recomputed.) The
-  /// body of a composite may have been copied into the region that differentiates it.
+  /// The id of a forward value in the backward region. In a loop, the forward loop saves the value as one more stacked
+  /// output, but a node without operands is recomputed. (`save_or_recompute` later decides whether other values are
+  /// recomputed.) The body of a composite may have been copied into the region that differentiates it.
   constexpr value_id forward(value_id v) {
     if (loop_node == no_id || b.m.values[v].region == b.region) return v;
     if (recalled[v] == 0) recalled[v] = static_cast<id>(recall(v) + 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses numbers that cannot be elements of a tensor of integers, where they are written.
+// Refuses numbers that cannot be elements of a tensor of integers, at the line where they are written.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor::detail {
 
-/// Adds `, but stands beside a tensor of u8, whose elements are from 0 to 255: …`, and what would do instead.
+/// Adds ` stands beside a tensor of u8, whose elements are from 0 to 255: …`, and the way to fix it.
 constexpr diagnostic& add_range(diagnostic& d, number_value const& n, char const* place, dtype type) {
   d << " " << place << " a tensor of " << text_of(type) << ", whose elements are ";
   with_element(type, [&]<class E>() {
@@ -18,12 +18,12 @@ constexpr diagnostic& add_range(diagnostic& d, number_value const& n, char const
   return add_exact(d << ": std::int64_t(", n) << "u) has the same 64 bits";
 }
 
-/// Adds what is wrong with an output of numbers, which is f64, for an integer that f64 does not hold.
+/// Adds the fault of an output of numbers, which is f64, for an integer that f64 cannot represent.
 constexpr diagnostic& add_inexact_output(diagnostic& d) {
   return d << " an output in f64, which does not hold this integer: output full(s, number, mt::i64)";
 }
 
-/// A number whose value is known when a program is traced; null: it is not.
+/// A number whose value is known when a program is traced, or null if it is not known.
 constexpr number_value const* known_value(builder const& b, number const& n) {
   if (n.count != 1) return nullptr;
   number::item const& only = n.items[0];
@@ -33,7 +33,7 @@ constexpr number_value const* known_value(builder const& b, number const& n) {
   return row.kind == number_row::literal || row.kind == number_row::named ? &row.value : nullptr;
 }
 
-/// Reports T02 if a number whose value is known is an output, but f64 does not hold it.
+/// Reports T02 if a number whose value is known is an output, but f64 cannot represent it.
 constexpr void require_output(builder& b, number const& n) {
   number_value const* const value = known_value(b, n);
   if (value == nullptr || value->rest == 0) return;

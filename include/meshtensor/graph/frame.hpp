@@ -10,7 +10,7 @@ namespace meshtensor {
 
 using ids = std::span<value_id const>;
 
-/// A growing list of ids. It keeps one more than fits, so that `builder::add_links` can report it (G12).
+/// A growing list of ids. It keeps one id more than fits, so that `builder::add_links` can report the overflow (G12).
 template <int Most = max_operands, class Id = value_id>
 struct id_list {
   static constexpr int most = Most;
@@ -27,10 +27,10 @@ struct id_list {
   }
 };
 
-/// A region under construction: the outer values that it uses, and the argument for each.
+/// A region under construction: the outer values that it uses, and the argument for each of them.
 struct frame {
-  region_id region, around;                   // the region, and the one that its owner node will be in
-  dim_id loop_dim;                            // the leading dim of stacked values; no_id: no loop
+  region_id region, around;                   // the region, and the region in which its owner node will be
+  dim_id loop_dim;                            // the leading dim of stacked values, no_id if it is no loop
   bool shares_parameters;                     // parameters made inside are the same in every iteration
   id_list<> carries;                          // arguments
   id_list<> stacked, stacked_arguments;       // outer value, argument
@@ -41,10 +41,10 @@ struct frame {
 struct state_update {
   variable_id variable;
   region_id region;       // the body
-  value_id before, next;  // what the body sees of the state, and what replaces it
+  value_id before, next;  // the state's value in the body, and the value that replaces it
   path_id path;
   site_id site;
-  path_id counted_under;  // the path under which it counts as an update; no_id: none
+  path_id counted_under;  // the path under which it counts as an update, no_id if it does not count
   bool stacked;           // `before` is a slice
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Infers the dtype and dims of an operation's result, or reports why it has none. Each operation has one function for
-// this, `infer`. It serves handles (a dim is the index of a type in a list), the trace (a dim is a row of the module)
-// and `verify`.
+// this, `infer`. It serves handles, where a dim is the index of a type in a list. It also serves the trace and
+// `verify`, where a dim is a row of the module.
 #pragma once
 
 #include "meshtensor/graph/frame.hpp"
@@ -9,21 +9,21 @@
 
 namespace meshtensor {
 
-/// The input and output of `infer`. Input: the operands, the attributes and, for operations whose caller chooses the
-/// result's dims or dtype (such as einsum, reduce, broadcast, cast), the requested ones. `infer` sets the dtype and
-/// dims of the result, or reports a fault.
+/// The input and output of `infer`. The input consists of the operands and the attributes. If the caller of an
+/// operation chooses the result's dims or dtype (such as einsum, reduce, broadcast, cast), they are input, too. `infer`
+/// sets the dtype and dims of the result, or reports a fault.
 struct inference {
   static constexpr int most_operands = 8;
-  meshtensor::module const* m;  // null: dims are indices of types
+  meshtensor::module const* m;  // null if dims are indices of types
   value const* operands[most_operands];
   int count;
   std::uint8_t function;
   id attributes[max_attributes];
-  dtype type;  // before `infer`: the requested one; after: that of the result
+  dtype type;  // before `infer` the requested dtype, and after it the dtype of the result
   shape dims;  // likewise
 
-  char const* fault;                                // an error sentence that begins with its code; null: none
-  unsigned operands_at_fault, attributes_at_fault;  // masks of those that the sentence shows
+  char const* fault;                                // an error sentence that begins with its code, null if none
+  unsigned operands_at_fault, attributes_at_fault;  // masks: which of them the sentence shows
 
   constexpr value const& operator[](int i) const { return *operands[i]; }
   constexpr shape const& dims_of(int i) const { return operands[i]->dims; }
@@ -42,8 +42,8 @@ struct inference {
     return all;
   }
 
-  /// Reports a fault unless the condition holds; the first fault is kept. The masks select the operands and the
-  /// attributes, which must be dims, that the error sentence shows.
+  /// Reports a fault unless the condition holds. The first fault is kept. The masks select the operands and the
+  /// attributes that the error sentence shows. These attributes must be dims.
   constexpr bool expect(bool holds, char const* sentence, unsigned shown_operands = 0, unsigned shown_attributes = 0) {
     if (!holds && fault == nullptr)
       fault = sentence, operands_at_fault = shown_operands, attributes_at_fault = shown_attributes;
@@ -52,7 +52,7 @@ struct inference {
   constexpr void give(dtype t, shape const& d) { type = t, dims = d; }
 };
 
-/// The input of `infer` for a node about to be added; `type` and `dims` are the requested ones.
+/// The input of `infer` for a node about to be added. `type` and `dims` are the requested ones.
 constexpr inference inference_of(module const& m, ids operands, std::uint8_t function, id const* attributes, dtype type,
                                  shape const& dims) {
   inference i{};
@@ -71,7 +71,7 @@ constexpr inference inference_of(module const& m, node const& n, dtype type, sha
   return i;
 }
 
-/// Adds the operands and dims that a fault shows: `(f32[batch, in], 'out')`.
+/// Adds the operands and dims that a fault shows, for example `(f32[batch, in], 'out')`.
 constexpr diagnostic& add_facts(diagnostic& d, module const& m, inference const& i) {
   int count = 0;
   for (int k = 0; k < i.count; ++k)

@@ -10,14 +10,14 @@
 
 namespace meshtensor {
 
-/// The file of a line, without directories: the same text wherever the program was compiled.
+/// The file of a line, without directories, so that the text does not depend on where the program was compiled.
 constexpr std::string_view file_name(site_row const& s) {
   std::string_view const file = s.file == nullptr ? "" : s.file;
   auto const slash = file.rfind('/');
   return slash == std::string_view::npos ? file : file.substr(slash + 1);
 }
 
-/// The name of a node's operation: the function of an elementwise node, else the primitive.
+/// The name of a node's operation. It is the function of an elementwise node, and otherwise the primitive.
 constexpr char const* text_of(node const& n) {
   if (n.kind != primitive::elementwise || n.function >= static_cast<std::uint8_t>(function::count_))
     return text_of(n.kind);
@@ -29,20 +29,20 @@ constexpr bool applies(node const& n, function f) {
   return n.kind == primitive::elementwise && n.function == static_cast<std::uint8_t>(f);
 }
 
-/// The name that the user gave to a node's operation; null: it is one of the library's.
+/// The name that the user gave to a node's operation, or null if the operation is the library's.
 constexpr name const* own_name_of(module const& m, node const& n) {
   if (n.kind == primitive::call) return &m.names[m.calls[call_of(n)].label];
   if (n.kind == primitive::extension) return &m.names[m.extensions[n.function].label];
   return n.kind == primitive::composite ? &m.names[name_of(n)] : nullptr;
 }
 
-/// Adds the name of a node's operation: `einsum`, or the user's own.
+/// Adds the name of a node's operation: `einsum`, or the user's own name.
 constexpr diagnostic& add_operation(diagnostic& d, module const& m, node const& n) {
   name const* const own = n.kind == primitive::composite ? nullptr : own_name_of(m, n);
   return own == nullptr ? d << text_of(n) : d << *own;
 }
 
-/// Adds ` (node %12 einsum, train.cpp:31)`; the number is that of the node's first value, as the printer shows it.
+/// Adds ` (node %12 einsum, train.cpp:31)`. The number is that of the node's first value, as the printer shows it.
 [[gnu::cold]] constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
   d << " (node ";
   if (n.results.count != 0) d << "%" << m.result(n) << " ";
@@ -59,7 +59,7 @@ constexpr diagnostic& add_line(diagnostic& d, module const& m, site_id site) {
   return d;
 }
 
-/// Adds a number in its usual notation, with up to nine digits: `0.001`, `3e-07`.
+/// Adds a number in its usual notation, with up to nine digits, for example `0.001` or `3e-07`.
 [[gnu::cold]] constexpr diagnostic& add_real(diagnostic& d, double v) {
   if (v != v) return d << "nan";
   if (v < 0) d << "-", v = -v;
@@ -81,7 +81,7 @@ constexpr diagnostic& add_line(diagnostic& d, module const& m, site_id site) {
   for (long long left = all % scale, place = scale / 10; place > 0; left %= place, place /= 10) d << left / place;
   return exponent == 0 ? d : d << "e" << exponent;
 }
-/// Adds a number in its usual notation, an integer below 2^64 in size with all its digits.
+/// Adds a number in its usual notation. An integer below 2^64 in size gets all its digits.
 [[gnu::cold]] constexpr diagnostic& add_exact(diagnostic& d, number_value const& n) {
   if (!n.is_integer() || (n.real < 1e9 && n.real > -1e9)) return add_real(d, n.real);
   char digits[24] = {};
@@ -114,7 +114,7 @@ constexpr diagnostic& add_scope(diagnostic& d, module const& m, path_id path) {
   return add_path(d << "the scope '", m, path) << "'";
 }
 
-/// Adds `f32[d_model, d_ff/model]`: each dim with the axes that shard it, the first one major.
+/// Adds `f32[d_model, d_ff/model]`: each dim with the axes that shard it, the first axis major.
 [[gnu::cold]] constexpr diagnostic& add_type(diagnostic& d, module const& m, dtype type, shape const& dims,
                                              placement const& layout = {}) {
   d << text_of(type) << "[";

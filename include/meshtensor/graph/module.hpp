@@ -2,9 +2,9 @@
 // The graph as a plain value: tables of rows with small integer ids, the same in the compiler and at run time.
 //
 // A module is a list of regions: entry points, loop bodies, branches, composites and fused groups are all regions.
-// Nodes stand in the order in which they were made, each with the id of its region; a region's nodes come before the
-// node that owns it, and every node after its operands. No node holds a number: extents are in `dims`, axis sizes in
-// `axes`, literals and all values set at run time in `numbers`.
+// Nodes stand in the order in which they were made, each with the id of its region. The nodes of a region come before
+// the node that owns it, and every node comes after its operands. No node holds a number. Extents are in `dims`, axis
+// sizes in `axes`, and literals and all values set at run time in `numbers`.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ static_assert(max_values < no_id_t::value && max_links < no_id_t::value && max_n
                   max_paths < no_id_t::value,
               "meshtensor: MESHTENSOR_MAX_NODES is at most 10922: ids have 16 bits");
 
-/// A range of `module::links`, which are ids of one table.
+/// A range of `module::links`, whose elements are ids of one table.
 template <class Id>
 struct list_of {
   id first, count;
@@ -35,27 +35,27 @@ using list = list_of<value_id>;
 
 inline constexpr int max_attributes = 5;
 
-/// The part of a training step that a node belongs to, for reports alone: no pass depends on it.
+/// The part of a training step to which a node belongs. It is only for reports, and no pass depends on it.
 enum class phase : std::uint8_t { forward, backward, update };
 
 /// A node of the graph: an operation with its operands, results, regions and attributes.
 struct node {
   primitive kind;
-  std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
+  std::uint8_t function;  // depends on `kind`, see primitive.hpp: for example, an elementwise node's scalar function
   bool effect;            // never removed, merged, or reordered against another effect
   meshtensor::phase phase;
   region_id region;
   path_id path;
   site_id site;
   id ordinal;  // random: its index in its path; path and ordinal identify it
-  id copy;     // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
-  id called;   // for reports alone: the composed operation that made it, such as gelu, a row of names plus 1; 0: none
-  id attribute[max_attributes];  // what they mean: graph/attributes.hpp, and the structs of operations in op/
+  id copy;     // of a layer that may be recomputed: only nodes of the same copy are merged; 0 if there is none
+  id called;   // for reports: the composed operation that made it, such as gelu, a row of names plus 1; 0 if none
+  id attribute[max_attributes];  // their meaning is in graph/attributes.hpp, and in the structs of operations in op/
   list operands, results;
   list_of<region_id> regions;
 };
 
-/// A result of a node. `partition` decides its layout; before that, all values are unsharded.
+/// A result of a node. `partition` decides its layout. Before that, all values are unsharded.
 struct value {
   dtype type;
   id index;  // among the results of its node
@@ -63,7 +63,7 @@ struct value {
   placement layout;
   node_id node;
   region_id region;
-  id origin;  // of a value on one processor: the value of the whole program that it is a part of, plus 1; 0: none
+  id origin;  // of a value on one rank: the value of the whole program of which it is a part, plus 1; 0 if none
 };
 
 enum class region_kind : std::uint8_t { entry, body, branch, composite, gradient, kernel };
@@ -77,11 +77,17 @@ struct region {
 };
 
 struct dim_row {
-  /// Made by the library: same: a second dim with the extent of `first`. blocks: the number of shards of `first`.
-  /// in_block: the extent of each, `first` by `second`. cover: the elements of `first` that windows reach from a part
-  /// of `second`. Of exchanged rows, `first` being the dim along which an index says where rows go: holders: the ranks
-  /// that hold them; rows: the rows for which each has room; sent: those that each may send, of the dim `first`.
-  /// counted: the iterations of a loop, at most so many as a number says.
+  /// These kinds are made by the library:
+  /// - same: a second dim with the extent of `first`.
+  /// - blocks: the number of shards of `first`.
+  /// - in_block: the extent of each shard, which is `first` divided by `second`.
+  /// - cover: the elements of `first` that windows reach from a part of `second`, which is the part with its halo.
+  /// - counted: the iterations of a loop. A number of the program is their upper bound.
+  ///
+  /// These kinds belong to exchanged rows. An index gives for each row a position along a dim of groups:
+  /// - holders: the ranks that hold the rows. `first` is the dim of groups.
+  /// - rows: the rows for which each rank has room. `first` is the dim of groups.
+  /// - sent: the rows of the dim `first` that each rank may send.
   enum kind_t : std::uint8_t {
     fixed,
     dynamic,
@@ -105,11 +111,12 @@ struct dim_row {
                          // counted: a row of the table of numbers
 };
 
-/// The value of a dim of holders, which `partition` sets: the axes over whose ranks rows lie, and those along which
-/// they are exchanged. Packed into one number, which is 0 on whole tensors: they have one holder.
+/// The value of a dim of holders, which `partition` sets: the axes over whose ranks rows are distributed, and the axes
+/// along which they are exchanged. It is packed into one number. The number is 0 on whole tensors, because they have
+/// one holder.
 struct row_holders {
-  unsigned axes;       // a mask: those that shard the index
-  placement exchange;  // of a value with one dim, that of the groups: over the axes along which a row goes to its group
+  unsigned axes;       // a mask of the axes that shard the index
+  placement exchange;  // placement of a value with one dim, the groups, over the axes along which rows go to groups
 
   static constexpr row_holders unpacked(std::int64_t value) {
     row_holders h{static_cast<unsigned>(value & 0x7f), {}};
@@ -127,8 +134,8 @@ struct row_holders {
       if (exchange.shards(a)) mask |= 1u << a;
     return mask;
   }
-  /// Shards the dim at `position` of a value as a dim of holders: the axes of the exchange are the minor ones, so that
-  /// a part without them has the ranks that exchange rows with each other, in the order of their ranks.
+  /// Shards the dim at `position` of a value as a dim of holders. The axes of the exchange are the minor ones.
+  /// Therefore a part without them has the ranks that exchange rows with each other, in the order of their ranks.
   constexpr placement& shard(placement& p, int position) const {
     for (bool const exchanged : {false, true})
       for (int a = 0; a < max_axes; ++a)
@@ -137,11 +144,12 @@ struct row_holders {
   }
 };
 
-/// The value of a cover: the window, and the axes that cut `second`, the first one major. Packed into one number.
+/// The value of a cover: the window, and the axes that shard `second`, the first axis major. It is packed into one
+/// number.
 struct packed_cover {
   id window;       // a row of the table of windows
-  bool of_inputs;  // `first` is the window's input and `second` its output, or the other way
-  placement axes;  // of a value with one dim, `second`
+  bool of_inputs;  // whether `first` is the window's input and `second` its output, or the other way round
+  placement axes;  // placement of a value with one dim, `second`
 
   static constexpr packed_cover unpacked(std::int64_t value) {
     packed_cover c{static_cast<id>(value & 0xffff), (value >> 16 & 1) != 0, {}};
@@ -155,30 +163,32 @@ struct packed_cover {
   }
 };
 
-/// A window that moves along a dim: element i of `input`, o of `output` and w of `kernel` meet where
-/// i = stride · o + dilation · w - low. Positions beyond the ends of `input` are padding.
+/// A window that moves along a dim. Element i of `input`, o of `output` and w of `kernel` meet where i = stride · o +
+/// dilation · w - low. Positions beyond the ends of `input` are padding.
 struct window_row {
   dim_id input, output, kernel;
   id stride, dilation;
-  number_id low, high;  // padding at both ends: rows of the table of numbers
+  number_id low, high;  // padding at both ends, as rows of the table of numbers
 
   constexpr bool operator==(window_row const&) const = default;
 };
 
 struct axis_row {
   name_id label;
-  std::int64_t extent;  // 0: bound at start-up
-  diagnostic conflict;  // S05, raised if this axis gets several processors; an axis of one shards nothing
+  std::int64_t extent;  // 0 if bound at start-up
+  diagnostic conflict;  // S05, raised if this axis gets several ranks, because an axis of one shards nothing
 };
 
 struct number_row {
-  /// step: how many steps of the program are complete. schedule: the same, until an optimizer takes the number up.
-  /// updates: the number of updates counted under a path. most_updates: the highest such count of the entry below a
-  /// path.
+  /// Some kinds count:
+  /// - step: the complete steps of the program.
+  /// - schedule: the same, until an optimizer takes up the number.
+  /// - updates: the updates counted under a path.
+  /// - most_updates: the highest such count of the entry below a path.
   enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression, schedule, updates, most_updates } kind;
   function f;          // expression
   id first;            // expression: a row; named: its name; extent: a dim; updates, most_updates: a path
-  id second;           // expression: a row; named: the line of its declaration, which does not tell it from others
+  id second;           // expression: a row; named: the line of its declaration, which is no part of its identity
   number_value value;  // literal: its value; named: the value until it is set
 };
 
@@ -205,11 +215,12 @@ struct variable {
   std::uint8_t own;  // the number of leading dims that enclosing loops added
   placement layout;
   site_id site;        // where it was declared first
-  std::uint8_t again;  // how often a program declares it again: shared weights
-  bool idle;           // a gradient is taken by it, but the loss does not depend on it
+  std::uint8_t again;  // how often a program declares it again, because weights are shared
+  bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
 };
 
-/// One dim of a reshard: the axes that shall shard it, by name, the first one major; none: unsharded.
+/// One dim of a reshard: the names of the axes that shall shard it, the first axis major. Without axes, the dim becomes
+/// unsharded.
 struct reshard_request {
   dim_id dim;
   id count;
@@ -220,14 +231,14 @@ struct evaluation;  // graph/rule.hpp
 
 /// The library's own function behind a call, for devices that run no C++ functions.
 enum class library_call : std::uint8_t { none, top_positions };
-/// A user's C++ function as an operation: the dims that it sees whole, the dims that it returns in their place, and the
-/// function, which runs over a range of the points of all other dims.
+/// A user's C++ function as an operation. It has the dims that it sees whole, the dims that it returns in their place,
+/// and the function, which runs over a range of the points of all other dims.
 struct call_row {
   name_id label;
   library_call library;
   shape whole, gives;
   void (*run)(evaluation const&, std::int64_t first, std::int64_t last);
-  std::int64_t (*parts)(evaluation const&);  // how many parts there are
+  std::int64_t (*parts)(evaluation const&);  // the number of parts
 };
 
 struct operation;  // op/extension.hpp
@@ -238,15 +249,15 @@ struct extension_row {
   operation const* rules;
 };
 
-/// Two names of the same elements, in some program of those traced together: a dim and its parts, or two dims.
-/// Processors hold the same elements under either.
+/// Two names of the same elements in one of the programs that are traced together: a dim and its parts, or two dims.
+/// Ranks hold the same elements under both names.
 struct reshape_row {
   shape before, after;
   site_id site;
 };
 
 /// The graph of one or several programs as one plain value: tables of nodes, values, dims and names, with small ids. It
-/// has no pointers, so a constant expression can hold it.
+/// owns no memory outside of itself, so a constant expression can hold it.
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
       site_count, variable_count, request_count, call_count, extension_count, reshape_count, window_count;
@@ -266,7 +277,7 @@ struct module {
   extension_row extensions[max_extensions];
   reshape_row reshapes[max_reshapes];
   window_row windows[max_windows];
-  diagnostic report;  // why a pass failed; empty: no error. Later passes return such a module unchanged
+  diagnostic report;  // why a pass failed; empty if there is no error. Later passes return such a module unchanged
 
   template <class Id>
   constexpr Id link(list_of<Id> l, int i) const {
@@ -284,7 +295,7 @@ struct module {
   constexpr name const& dim_name(int d) const { return names[dims[d].label]; }
 };
 
-/// Copies the tables whose ids never change: everything but nodes, values, lists and regions.
+/// Copies the tables whose ids never change. These are all tables except nodes, values, lists and regions.
 constexpr void copy_tables(module& to, module const& from) {
   to.report = from.report;
   for (; to.name_count < from.name_count; ++to.name_count) to.names[to.name_count] = from.names[to.name_count];
@@ -307,10 +318,10 @@ constexpr void copy_tables(module& to, module const& from) {
     to.windows[to.window_count] = from.windows[to.window_count];
 }
 
-/// The dim itself, or the one that it covers.
+/// The dim itself, or the dim of which it is a cover.
 constexpr dim_id whole_dim(module const& m, dim_id d) { return m.dims[d].kind == dim_row::cover ? m.dims[d].first : d; }
 
-/// Whether a value is of rows that were exchanged, or counts them: its extents depend on the mesh.
+/// Whether a value has rows that were exchanged, or counts them. In this case its extents depend on the mesh.
 constexpr bool is_of_exchange(module const& m, shape const& dims) {
   for (int i = 0; i < dims.count; ++i)
     if (m.dims[dims.at[i]].kind == dim_row::holders || m.dims[dims.at[i]].kind == dim_row::rows) return true;
@@ -323,7 +334,7 @@ constexpr bool is_under(module const& m, path_id path, path_id root) {
   return path == root;
 }
 
-/// The depth, from the root, of the innermost component `label` of `path`; -1: it has none.
+/// The depth, from the root, of the innermost component `label` of `path`, or -1 if it has none.
 constexpr int depth_of(module const& m, path_id path, name const& label) {
   int from_leaf = 0, found = -1, length = 0;
   for (path_id p = path; p != no_id; p = m.paths[p].parent, ++length) {
@@ -341,7 +352,7 @@ constexpr node const& awaited(module const& m, node const& wait) {
                                      : m.nodes[m.values[m.link(m.regions[m.region_of(n, 0)].results, v.index)].node];
 }
 
-/// Whether a region is the body of a loop; a branch is one, too.
+/// Whether a region is the body of a loop. A branch is one, too.
 constexpr bool is_body_of_loop(region const& r) { return r.kind == region_kind::body || r.kind == region_kind::branch; }
 
 /// Whether a node is in the body of a composite, or in its gradient.

@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// The node that owns a region; no_id of an entry.
+/// The node that owns a region, or no_id for an entry.
 constexpr node_id node_owning(module const& m, region_id region) {
   for (int i = 0; i < m.node_count; ++i)
     for (int k = 0; k < m.nodes[i].regions.count; ++k)

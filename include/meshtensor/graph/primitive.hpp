@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed list of primitives: the kinds of node in a graph. Every other operation is composed of them.
+// The closed list of primitives, which are the kinds of nodes in a graph. Every other operation is composed of them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// The attributes of each: graph/attributes.hpp, and for operations the struct of attributes in op/.
+/// The kind of a node. The attributes of each kind are in graph/attributes.hpp, and those of operations in op/.
 enum class primitive : std::uint8_t {
   nothing,
   // inputs and outputs of an entry
@@ -24,29 +24,29 @@ enum class primitive : std::uint8_t {
   constant,  // a number
   iota,      // position along the one dim of the result
   random,    // function: a distribution; from (seed, identity, step, iteration, global index)
-  // elementwise: `function` says which; operands broadcast by name
+  // elementwise: `function` names the scalar function, and operands broadcast by name
   elementwise,
-  // contraction and reduction: the result's dims are those that are kept
+  // contraction and reduction: the dims of the result are those that are kept
   einsum,
   grouped_einsum,  // with a mask of groups, which operand 2 numbers
   reduce,          // function: a reduction
   conv,            // of tensors over which windows move; function: which of the three is the result
   pool,            // of the elements in windows that move; function: a step of pools
-  argmax,          // position of the greatest element along a dim, the lowest on a tie, i64
+  argmax,          // position of the greatest element along a dim, the lowest position on a tie, i64
   // movement
   broadcast,
   transpose,
   rename,   // a dim
   reshape,  // merges or splits neighbouring dims
   slice,    // a range of a dim, which becomes another dim
-  pad,      // the opposite: a dim becomes a range of another one
-  reshard,  // the same value, sharded as rows of `requests` say
-  concat,   // a dim of the first and a dim of the second become one
+  pad,      // the opposite: a dim becomes a range of another dim
+  reshard,  // the same value, but sharded as rows of `requests` say
+  concat,   // a dim of the first operand and a dim of the second one become one
   put,      // operand 0, overwritten with operand 1 along a dim at a number, or at the indices in operand 2
   // lookup
-  gather,       // rows of operand 0 along a dim, at operand 1; out of range gives zeros
+  gather,       // rows of operand 0 along a dim, at operand 1, with zeros if it is out of range
   scatter_add,  // operand 0 added to zeros along a dim, at operand 1
-  // to the ranks that hold their groups
+  // movement to the ranks that hold the rows' groups
   exchange_rows,  // function: a row_step
   // along one dim
   cumulative_sum,
@@ -54,11 +54,11 @@ enum class primitive : std::uint8_t {
   shift,      // function: a kind of shift, with ends, around them, or reversed
   stack,      // of the operands along a new dim
   call,       // a user's C++ function
-  extension,  // an operation declared outside of the library: function: a row of the table of extensions
+  extension,  // an operation declared outside of the library; function: a row of the table of extensions
   // structure
-  gradient,   // operands: the loss, then the values it is differentiated by; replaced by `differentiate`
+  gradient,   // operands: the loss, then the values by which it is differentiated; replaced by `differentiate`
   repeat,     // region: body
-  composite,  // regions: body and, if it has its own, gradient
+  composite,  // regions: the body and, if it has its own, the gradient
   // communication, inserted by `partition`
   all_reduce,
   reduce_scatter,
@@ -73,12 +73,13 @@ enum class primitive : std::uint8_t {
   count_   // the number of primitives
 };
 
-/// Whether a device computes such nodes: not inputs or outputs, structure or communication.
+/// Whether a device computes nodes of this kind, that is, neither inputs and outputs nor structure nor communication.
 constexpr bool is_computed(primitive p) {
   return p == primitive::iteration || (p >= primitive::constant && p < primitive::gradient);
 }
 
-/// Whether computing a result again costs only arithmetic and data movement: it may be recomputed instead of saved.
+/// Whether computing a result again costs only arithmetic and data movement, so that it may be recomputed instead of
+/// saved.
 constexpr bool is_arithmetic(primitive p) {
   return p == primitive::elementwise || p == primitive::broadcast || p == primitive::rename ||
          p == primitive::transpose || p == primitive::constant || p == primitive::iota || p == primitive::iteration;

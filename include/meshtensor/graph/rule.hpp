@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types for the rules of operations, and what they are evaluated with. op/ defines the rules, pass/ looks them up.
+// Types for the rules of operations, and for their evaluation. op/ defines the rules, and pass/ looks them up.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct run_context {
   std::uint64_t step;                           // of the program
   std::uint64_t iteration;                      // linear over all enclosing loops
   std::int64_t index;                           // along the dim of the innermost loop
-  unchanged_blocks const* unchanged = nullptr;  // of the store, for this processor; null: not known
+  unchanged_blocks const* unchanged = nullptr;  // of the store, for this rank; null if not known
 };
 
 /// One node with its operands and results in memory.
@@ -33,7 +33,7 @@ struct evaluation {
   view const* results;
   run_context const& context;
 
-  /// A number among the attributes, in f64. `exact_number` has all digits of an integer, too, for `element_of`.
+  /// A number among the attributes, in f64. `exact_number` also has all digits of an integer, for `element_of`.
   double number(int attribute) const { return exact_number(attribute).real; }
   number_value exact_number(int attribute) const { return context.numbers[n.attribute[attribute]]; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes: a program declares its parameters, inputs, state, numbers and outputs in them, under nested names.
+// Scopes, in which a program declares its parameters, inputs, state, numbers and outputs under nested names.
 #pragma once
 
 #include <tuple>
@@ -21,7 +21,7 @@ inline constexpr bool last_is_initializer = false;
 template <class First, class... More>
 inline constexpr bool last_is_initializer<First, More...> =
     std::is_same_v<std::tuple_element_t<sizeof...(More), std::tuple<First, More...>>, initializer>;
-/// What is wrong with the arguments of a declaration, behind its name.
+/// The fault in the arguments of a declaration behind its name, or no_error.
 template <class... Args>
 consteval auto declaration_finding() {
   constexpr int others = (static_cast<int>(!dim_type<Args>) + ... + 0);
@@ -38,7 +38,8 @@ consteval auto declaration_finding() {
 }
 }  // namespace detail
 
-/// The scope for tracing. Parameters are stored with dtype `Parameters`; the program reads them with dtype `Compute`.
+/// The scope for tracing. Parameters are stored with dtype `Parameters`, and the program reads them with dtype
+/// `Compute`.
 template <dtype Parameters = dtype::f32, dtype Compute = Parameters>
 class trace_scope {
  public:
@@ -49,17 +50,17 @@ class trace_scope {
 
   constexpr trace_scope(builder* b, path_id path, line const& where) : b_(b), path_(path), where_(where) {}
 
-  /// The scope of a part: `block(s / "decoder", x)`. Nodes of the library's own layers report its line.
+  /// The scope of a part, for example `block(s / "decoder", x)`. Nodes of the library's own layers report its line.
   constexpr trace_scope operator/(named_here const& part) const {
     return {b_, b_->add_path(path_, part.label), part.where};
   }
 
-  /// A parameter, shared by all programs that are declared together: `s.parameter("bias", d_ff)`, with an optional
-  /// initializer as the last argument. Inside `repeat` it has the loop's dim too, and each iteration gets its own
-  /// slice.
+  /// A parameter, shared by all programs that are declared together, for example `s.parameter("bias", d_ff)`. The last
+  /// argument may be an initializer. Inside `repeat` the parameter also has the loop's dim, so that each iteration gets
+  /// its own slice.
   ///
-  /// errors  G03 declared elsewhere with other dims or another initializer; G04 used outside the layer that the scope
-  /// was made for
+  /// errors  G03 declared elsewhere with other dims or another initializer; G04 used outside the layer for which the
+  /// scope was made
   template <class... Args>
   constexpr auto parameter(named<decltype(detail::declaration_finding<Args...>())> const& label, Args... args) const {
     return declare<Parameters, true>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
@@ -77,14 +78,14 @@ class trace_scope {
   }
 
   /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`. It
-  /// starts with zeros, or as the initializer after the dims says.
+  /// starts with zeros, or with the initializer after the dims.
   template <dtype T, class... Args>
   constexpr auto state(named<decltype(detail::declaration_finding<Args...>())> const& label, dtype_constant<T>,
                        Args... args) const {
     return declare<T, false>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
   }
 
-  /// State with the dims of a parameter and named after it: the slots of an optimizer.
+  /// State with the dims of a parameter, named after it. Examples are the slots of an optimizer.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter) const {
     return state_like(label, parameter, like(parameter.id).dims);
@@ -103,18 +104,18 @@ class trace_scope {
 
   /// Replaces a parameter or state from the next step on. Every read in this step sees the value before it.
   ///
-  /// In a loop it replaces a state from the next iteration on, and every read in this iteration sees the value before
-  /// it. A state of which each iteration has a slice, as one declared in `repeat`, gets the next value of each slice,
-  /// in one write behind the loop; any other one is carried from iteration to iteration, and the last value is written.
-  ///
-  /// grad    none flows from one iteration or step to the next through a state
+  /// In a loop, it replaces a state from the next iteration on, and every read in this iteration sees the value before
+  /// it. If each iteration has a slice of the state, for example because it was declared in `repeat`, each slice gets
+  /// its next value, and one write behind the loop stores them. Any other state is carried from iteration to iteration,
+  /// and the last value is written.
+  /// grad    no gradient flows from one iteration or step to the next through a state
   /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 in cond or
   ///         a composite, or a parameter in a loop; G08 not a parameter or state
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
     counted_update(variable, next, no_id, where);
   }
-  /// `update` for an optimizer: from the next step on, one more update is counted under `path`.
+  /// As `update`, but for an optimizer: from the next step on, one more update is counted under `path`.
   template <handle H, handle V>
   constexpr void counted_update(H const& variable, V const& next, path_id path, line const& where = {}) const {
     if constexpr (!same_dtype_as<H, V>)
@@ -131,7 +132,7 @@ class trace_scope {
     else effect(primitive::write, ordered_next, write_attributes{target, path}.packed());
   }
 
-  /// An input of the step: `s.input("text", mt::i32, batch, length)`.
+  /// An input of the step, for example `s.input("text", mt::i32, batch, length)`.
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
     at_line(label.where);
@@ -167,9 +168,9 @@ class trace_scope {
     effect(primitive::output, x.id, output_attributes{row, false}.packed());
   }
 
-  /// A number as an output, in f64: a schedule, for example.
+  /// A number as an output, in f64. An example is a learning rate that follows a schedule.
   ///
-  /// errors  T02 it is an integer that f64 does not hold
+  /// errors  T02 it is an integer that f64 cannot represent
   constexpr void output(named_here const& label, meshtensor::number const& n) const {
     at_line(label.where);
     detail::require_output(*b_, n);
@@ -184,7 +185,7 @@ class trace_scope {
     b_->give_up();
   }
   constexpr void output(named_here const&, detail::no_result) const { b_->give_up(); }
-  /// Rejects what is neither a tensor nor a number.
+  /// Rejects an output that is neither a tensor nor a number.
   template <class N>
   requires(!handle<N> && !std::convertible_to<N const&, meshtensor::number> && !std::is_same_v<N, detail::no_result>)
   constexpr void output(named<detail::refusal<"T10 an output is a tensor or a number, one for each name", N>> const&,
@@ -192,25 +193,25 @@ class trace_scope {
     b_->give_up();
   }
 
-  /// Makes a tensor visible from outside, in loops too: each step returns it under its path and this name,
-  /// `layers/hidden`; from a loop it returns all iterations, stacked along the loop's dim, with zeros for those that a
-  /// `while_loop` does not run.
-  /// `step.watched("layers/hidden")` is the whole tensor, whatever its layout; `mt::print(job, "{}",
-  /// mt::watched(step))` summarizes its numbers. Costs the memory of an output. In an eager scope `get` returns it.
+  /// Makes a tensor visible from outside, even from inside a loop. Each step returns it under its path and this name,
+  /// for example `layers/hidden`. From a loop it returns all iterations, stacked along the loop's dim, with zeros for
+  /// the iterations that a `while_loop` does not run. `step.watched("layers/hidden")` is the whole tensor for every
+  /// layout, and `mt::print(job, "{}", mt::watched(step))` summarizes its numbers. A watch costs the memory of an
+  /// output. In an eager scope, `get` returns the tensor.
   ///
   /// errors  G03 the name is taken; G33 in `cond` or a composite, or in a loop over a dim of its own
   template <handle H>
   constexpr void watch(named_here const& label, H const& x) const {
     watched(label, x.id, false);
   }
-  /// Watches the gradient of a tensor: the derivative of the loss by it, as `gradient` and `minimize` compute it;
-  /// nothing if no gradient passes through it.
+  /// Watches the gradient of a tensor: the derivative of the loss by it, as `gradient` and `minimize` compute it. If no
+  /// gradient passes through the tensor, nothing is returned.
   template <handle H>
   constexpr void watch_gradient(named_here const& label, H const& x) const {
     watched(label, x.id, true);
   }
 
-  /// A number that is set by name at start or per step: `s.number("learning_rate", 1e-3)`.
+  /// A number that is set by name at start or before a step, for example `s.number("learning_rate", 1e-3)`.
   ///
   /// errors  G03 declared elsewhere with another value
   constexpr meshtensor::number number(named_here const& label, number_value const& unless_set) const {
@@ -241,14 +242,15 @@ class trace_scope {
   }
   /// The number of steps of this program that are complete.
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
-  /// The number of updates counted under a path; see `counted_update`.
+  /// The number of updates counted under a path, see `counted_update`.
   constexpr meshtensor::number updates(path_id path) const { return counted(number_row::updates, path); }
   /// The highest number of updates that this program counts below a path.
   constexpr meshtensor::number most_updates(path_id path) const { return counted(number_row::most_updates, path); }
-  /// The number of steps of this program or, in a number that an optimizer takes up, of its updates.
+  /// The number of steps of this program. In a number that an optimizer takes up, it is the number of the optimizer's
+  /// updates.
   constexpr meshtensor::number scheduled_step() const { return counted(number_row::schedule, no_id); }
 
-  /// While the result lives, traced nodes belong to this scope. Layers do this by themselves.
+  /// As long as the result lives, traced nodes belong to this scope. Layers do this by themselves.
   class entered {
    public:
     constexpr entered(trace_scope const& s, bool library)
@@ -278,7 +280,7 @@ class trace_scope {
   template <class... Args>
   static constexpr std::size_t dim_count = ((std::is_same_v<Args, initializer> ? 0 : 1) + ... + 0);
 
-  // Of a declaration that was refused, a tensor with those arguments that are dims.
+  // For a declaration that was refused, returns a tensor with the dims among the arguments.
   template <dtype T, bool Trainable, class Reason, class... Args, std::size_t... I>
   requires(!nothing_found<Reason>)
   constexpr auto declare(named<Reason> const&, std::tuple<Args...> const&, std::index_sequence<I...>) const {
@@ -354,7 +356,7 @@ class trace_scope {
   constexpr value_id ordered(value_id v, shape const& dims) const {
     return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }
-  // The error of an update that is not allowed here.
+  // The error of an update that is not allowed here, or an empty diagnostic.
   constexpr diagnostic refused_update(variable_id target, value_id before, value_id next) const {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
@@ -402,8 +404,9 @@ class trace_scope {
 };
 
 namespace detail {
-/// What is wrong with the arguments of a layer. Where its function says what they should be, as `static constexpr
-/// literal usage`, so does the sentence; what it finds in their types itself is its `finding<Args…>()`.
+/// The fault in the arguments of a layer, or no_error. The layer's function may check their types itself in
+/// `finding<Args…>()`. If it has a `static constexpr literal usage`, this is the sentence for all other wrong
+/// arguments.
 template <class F, class... Args>
 requires(!scope<typename nth<0, Args..., F>::type>)
 consteval auto layer_finding() {
@@ -421,7 +424,7 @@ consteval auto layer_finding() {
   else if constexpr (requires { F::usage; }) return refusal<F::usage, Args...>{};
   else return refusal<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>{};
 }
-/// What a call that was refused returns: the first tensor among its arguments.
+/// The result of a call that was refused: the first tensor among its arguments.
 template <class... Args>
 constexpr auto given_up_layer(Args const&...) {
   return no_result{};
@@ -432,7 +435,7 @@ constexpr auto given_up_layer(First const& first, More const&... more) {
   if constexpr (handle<First>) return first.owner->give_up(), first;
   else return given_up_layer(more...);
 }
-/// The same, as a tuple where the layer has several results.
+/// The same result, but a tuple if the layer has several results.
 template <class F, class... Args>
 constexpr auto given_up_results(Args const&... args) {
   auto const one = given_up_layer(args...);
@@ -444,9 +447,9 @@ constexpr auto given_up_results(Args const&... args) {
 }
 }  // namespace detail
 
-/// A part of a model as an object: `inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {…};`, called
-/// with a scope of its own: `attention(s / "attention", x)`. The nodes that it traces belong to that scope, for layouts
-/// and for errors.
+/// A part of a model as an object, for example `inline constexpr mt::layer attention = [](mt::scope auto s, auto x)
+/// {…};`. It is called with a scope of its own: `attention(s / "attention", x)`. The nodes that it traces belong to
+/// that scope, for layouts and for errors.
 template <class F>
 struct layer {
   F body;
@@ -472,7 +475,7 @@ struct layer {
   }
 };
 
-/// A layer of the library: its nodes report the line of the scope that it was called with.
+/// A layer of the library. Its nodes report the line of the scope with which it was called.
 template <class F>
 struct library_layer {
   F body;

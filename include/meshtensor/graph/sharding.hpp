@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sharding rule of an operation, as data: which dims an axis may shard, and which partial operands may stay
-// partial. pass/partition decides by it, and pass/verify/verify_layout.hpp checks by it.
+// partial. pass/partition decides by this rule, and pass/verify/verify_layout.hpp checks by it.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
@@ -10,34 +10,35 @@ namespace meshtensor {
 /// The treatment of operands that are partial over a mesh axis.
 enum class linearity : std::uint8_t {
   none,      // they must be reduced first
-  separate,  // one may stay partial if all others are replicated over the axis
-  joint,     // they may stay partial if all are, by the same kind of reduction
+  separate,  // one of them may stay partial if all others are replicated over the axis
+  joint,     // they may stay partial if all of them are, by the same kind of reduction
 };
 
 /// A dim of operand 0, or of all operands, over which windows move. An axis that shards it shards `parts`, a dim of
-/// another operand or of the result, and each rank needs of `covered` what the windows reach from its part.
+/// another operand or of the result. Each rank then needs the range of `covered` that the windows reach from its part,
+/// which is its part with a halo.
 struct windowed_dim {
   std::uint8_t covered, parts;
-  bool of_inputs;  // `covered` is the window's input and `parts` its output, or the other way
+  bool of_inputs;  // whether `covered` is the window's input and `parts` its output, or the other way round
   id window;       // a row of the table of windows
 };
 
-/// A dim of an operand either passes through to the result, under its own or a new name; or is contracted: the result
-/// lacks it; or must be whole on every rank; or windows move over it.
+/// There are four cases for a dim of an operand. It passes through to the result, under its own or a new name. It is
+/// contracted, so that the result lacks it. It must be whole on every rank. Or windows move over it.
 struct sharding {
   static constexpr unsigned any = ~0u;
   static constexpr int most_whole = 2 * shape::capacity;
   std::uint8_t whole[most_whole];  // dims of operands or the result that no axis may shard
   int whole_count;
-  bool renames;  // dim `from` of the operands is dim `to` of the result
+  bool renames;  // whether dim `from` of the operands is dim `to` of the result
   int from, to;
-  bool looks;  // an index says positions along `looked_up`, of an operand or of the result
+  bool looks;  // whether an index gives positions along `looked_up`, a dim of an operand or of the result
   int looked_up;
-  reduction contracts;  // the result's partial kind if a contracted dim is sharded; none: such dims must be whole
+  reduction contracts;  // the result's partial kind if a contracted dim is sharded; if none, such dims must be whole
   windowed_dim windowed[max_windows_of_one];
   int windowed_count;
-  bool windows_over_all;     // operands, which have the same dims
-  linearity partials;        // for the operands and kinds of reduction below; for all others, none
+  bool windows_over_all;     // the windows move over all operands, which have the same dims
+  linearity partials;        // for the operands and kinds of reduction below, and `none` for all others
   unsigned operands, kinds;  // masks
 
   constexpr sharding& keeps_whole(int dim) {
@@ -81,7 +82,7 @@ struct sharding {
     if (windowed_dim const* w = window_over(operand, dim); w != nullptr) return w->parts;
     return renames && dim == from ? to : dim;
   }
-  /// Of a dim of an operand over which a window moves, that window; null: none does.
+  /// The window that moves over a dim of an operand, or null if there is none.
   constexpr windowed_dim const* window_over(int operand, int dim) const {
     for (int i = 0; (operand == 0 || windows_over_all) && i < windowed_count; ++i)
       if (windowed[i].covered == dim) return &windowed[i];
@@ -102,8 +103,8 @@ struct sharding {
   }
 };
 
-/// Whether each rank holds, along an axis, the groups of the rows that it holds: rows were exchanged by these groups
-/// over this axis, and a value in placement `p` is cut along the groups as the exchange has cut them.
+/// Whether each rank holds, along an axis, the groups of the rows that it holds. This is so if rows were exchanged by
+/// these groups over this axis, and if placement `p` divides the groups in the same way as the exchange.
 constexpr bool lies_with_rows(module const& m, sharding const& rule, int holders, int groups, int axis,
                               placement const& p) {
   if (!rule.looks || groups != rule.looked_up || m.dims[holders].kind != dim_row::holders) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a module as text: dims, paths, layouts, numbers. All output about a module uses the same notation.
+// Writes the parts of a module as text: dims, paths, layouts, numbers. All output about a module uses the same
+// notation.
 #pragma once
 
 #include <charconv>
@@ -11,7 +12,7 @@
 
 namespace meshtensor {
 
-/// Writes rows of a module's tables as text; a row that does not exist is a question mark.
+/// Writes rows of a module's tables as text. A row that does not exist is a question mark.
 class speller {
  public:
   explicit speller(module const& m) : m_(m) {}
@@ -29,7 +30,7 @@ class speller {
       if ((mask >> a & 1u) != 0) r += (r.empty() ? "" : ", ") + axis(a);
     return r;
   }
-  /// `batch/data, hidden | partial model`
+  /// Dims with their layout, for example `batch/data, hidden | partial model`.
   [[gnu::cold]] std::string dims(shape const& s, placement const& p) const {
     std::string r;
     for (int i = 0; i < s.count; ++i) {
@@ -47,20 +48,20 @@ class speller {
     }
     return r;
   }
-  /// `bf16[batch/data, hidden]`
+  /// The type of a value, for example `bf16[batch/data, hidden]`.
   std::string type(value_id v) const {
     if (v >= m_.value_count) return "?";
     return std::string(text_of(m_.values[v].type)) + "[" + dims(m_.values[v].dims, m_.values[v].layout) + "]";
   }
-  /// A row of the table of numbers as an expression: `0.5`, `extent(d_head)`, `rate * 2`.
+  /// A row of the table of numbers as an expression, for example `0.5`, `extent(d_head)` or `rate * 2`.
   std::string number(number_id row) const { return number(row, false); }
   std::string axis(int a) const { return a < m_.axis_count ? label(m_.axes[a].label) : "axis " + std::to_string(a); }
-  /// `train.cpp:88`; empty if the line is not known.
+  /// The line of a node, for example `train.cpp:88`. The text is empty if the line is not known.
   [[gnu::cold]] std::string line_of(node const& n) const {
     if (n.site >= m_.site_count || m_.sites[n.site].line == 0) return "";
     return std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line);
   }
-  /// `train.cpp:88 decoder/attention`: the origin of a node.
+  /// The origin of a node, for example `train.cpp:88 decoder/attention`.
   [[gnu::cold]] std::string origin(node const& n) const {
     std::string r = line_of(n);
     std::string const where = path(n.path);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of states in the bodies of loops: carries, or slices that the loop stacks, and one write behind the loop.
+// Updates of states in the bodies of loops. They become carries, or slices that the loop stacks, and one write behind
+// the loop.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor::detail {
 
-/// The value outside that an argument of an open frame stands for, whole or in slices; no_id: it is a carry.
+/// The outer value for which an argument of an open frame stands, whole or in slices, or no_id if it is a carry.
 constexpr value_id outer_of(builder const& b, value_id argument) {
   for (int level = 0; level < b.depth; ++level) {
     frame const& f = b.frames[level];
@@ -19,7 +20,7 @@ constexpr value_id outer_of(builder const& b, value_id argument) {
   return no_id;
 }
 
-/// The variable whose value before the step `v` is, in open loops, too; no_id: none.
+/// The variable whose value before the step is `v`, or no_id if there is none. It also looks through open loops.
 constexpr variable_id variable_read(builder const& b, value_id v) {
   meshtensor::module const& m = b.m;
   node const* n = &m.nodes[m.values[v].node];
@@ -34,7 +35,8 @@ constexpr variable_id variable_read(builder const& b, value_id v) {
   return n->kind == primitive::read ? variable_of(*n) : no_id;
 }
 
-/// The error of an update of a variable in open loops: what is no loop around it, or no state. Empty: none.
+/// The error of an update of a variable in open loops: a region around it is no loop, or it is no state. Empty if there
+/// is none.
 constexpr diagnostic refused_in_loops(builder const& b, variable const& kept) {
   diagnostic d{};
   for (int level = 0; level < b.depth; ++level) {
@@ -49,26 +51,27 @@ constexpr diagnostic refused_in_loops(builder const& b, variable const& kept) {
            << "' is a parameter, and is updated in a loop: declare it as a state, or update it outside";
   return d;
 }
-/// Whether an open loop updates a variable already.
+/// The update of a variable in an open loop, or null if there is none yet.
 constexpr state_update const* update_in_loops(builder const& b, variable_id which) {
   for (int i = 0; i < b.update_count; ++i)
     if (b.updates[i].variable == which) return &b.updates[i];
   return nullptr;
 }
 
-/// Replaces a state, seen as `before`, in the body of the innermost loop.
+/// Replaces a state, whose value in the body is `before`, in the body of the innermost loop.
 constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
   b.updates[b.update_count++] = {which, b.region, b.use(before), b.use(next), b.path, b.site, counted_under, false};
 }
 
-/// The states that a loop's body has updated, when the body is complete. A state of which the body sees a slice gives a
-/// slice, which the loop stacks; any other one is a carry. Whoever closes the body adds the lists to those of the loop.
+/// The states that a loop's body has updated, when the body is complete. If the body sees a slice of a state, it gives
+/// a slice, which the loop stacks. Any other state is a carry. The function that closes the body adds these lists to
+/// the lists of the loop.
 class updated_states {
  public:
-  id_list<> starts;  // outside, what the carries start with
+  id_list<> starts;  // outside, the first values of the carries
   id_list<> next;    // the next carries
-  id_list<> slices;  // what is stacked
+  id_list<> slices;  // to be stacked
 
   constexpr explicit updated_states(builder& open) : starts{}, next{}, slices{}, b_(open), body_(open.region) {
     frame& f = b_.frames[b_.depth > 0 ? b_.depth - 1 : 0];
@@ -90,8 +93,8 @@ class updated_states {
   constexpr void add_stacks(node_id loop_node) const {
     for (value_id v : ids(slices)) b_.add_result(loop_node, b_.m.values[v].type, led_by(dim_, b_.m.values[v].dims));
   }
-  /// What the loop gives updates the states in the body around it, or is written. The results of `loop_node` for
-  /// carries and for stacks begin at these places.
+  /// The results of the loop update the states in the body around it, or are written if there is no such body. The
+  /// results of `loop_node` for carries and for stacks begin at the positions `carry` and `stack`.
   constexpr void hand_on(node_id loop_node, int carry, int stack) const {
     path_id const path = b_.path;
     site_id const site = b_.site;

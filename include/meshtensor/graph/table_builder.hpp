@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds rows to the tables of a module whose ids never change: names, dims, paths, lines and numbers. Reports errors in
-// the program with its current line.
+// Adds rows to the tables of a module whose ids never change: names, dims, paths, lines and numbers. It reports errors
+// in the program with its current line.
 #pragma once
 
 #include <span>
@@ -26,13 +26,13 @@ struct table_builder {
     if (!std::is_constant_evaluated()) raise(d);
     m.report = d;
   }
-  /// Refuses the program for an error that the compiler has said itself: no other is reported.
+  /// Refuses the program for an error that the compiler has reported itself. Therefore no other error is reported.
   constexpr void give_up() {
     if (!m.report.empty()) return;
     m.report << "T10 the compiler says what is wrong";
     m.report.is_said = true;
   }
-  /// Reports a sentence, `G04 a scope …`, unless a condition holds; returns the condition.
+  /// Reports a sentence such as `G04 a scope …` unless a condition holds. Returns the condition.
   constexpr bool expect(bool holds, char const* sentence) {
     if (!holds) {
       diagnostic d{};
@@ -41,7 +41,8 @@ struct table_builder {
     return holds;
   }
   static constexpr char const* region_rows = "regions (loops, branches, kernels, composites and their gradients)";
-  /// Makes room for rows of a table. If it is full, its last rows are overwritten: the program is rejected anyway.
+  /// Makes room for rows of a table. If it is full, its last rows are overwritten, because the program is rejected
+  /// anyway.
   constexpr void make_room(int& count, int wanted, int capacity, char const* code, char const* what) {
     if (count + wanted <= capacity) return;
     diagnostic d{};
@@ -73,8 +74,8 @@ struct table_builder {
     }
     return add_dim(row);
   }
-  /// The dim of a name that an extent expression or a number uses. If no tensor has it, reports T08 and adds a dynamic
-  /// dim.
+  /// The dim with a name that an extent expression or a number uses. If no tensor has it, reports T08 and adds a
+  /// dynamic dim.
   constexpr dim_id find_dim(name const& label, name const& made = {}) {
     for (int i = 0; i < m.dim_count; ++i)
       if (m.names[m.dims[i].label] == label) return static_cast<dim_id>(i);
@@ -90,7 +91,8 @@ struct table_builder {
       if (m.dims[i].kind == dim_row::same && m.dims[i].first == d) return static_cast<dim_id>(i);
     return add_dim({dim_row::same, own_label(d, "again"), d, no_id, 0});
   }
-  /// A label for a dim that is made from another one: `length/blocks`; with a number if there is such a dim already.
+  /// A label for a dim that is made from another dim, for example `length/blocks`. It ends in a number if there is such
+  /// a dim already.
   constexpr name_id own_label(dim_id of, char const* what) {
     bool const fits = m.dim_name(of).size() + 12 <= name::capacity;
     auto const label = [&](int number) {
@@ -121,7 +123,7 @@ struct table_builder {
     m.paths[m.path_count] = {parent, label};
     return static_cast<path_id>(m.path_count++);
   }
-  /// A name with a slash is a path: `s.parameter("item/bias", …)` is `(s / "item").parameter("bias", …)`.
+  /// A name with a slash is a path, so `s.parameter("item/bias", …)` is `(s / "item").parameter("bias", …)`.
   constexpr path_id add_path(path_id parent, name const& label) {
     char part[name::capacity] = {};
     std::size_t length = 0;
@@ -155,7 +157,7 @@ struct table_builder {
     m.numbers[m.number_count] = row;
     return static_cast<number_id>(m.number_count++);
   }
-  /// A number that is set by name, declared at the current line.
+  /// Adds a number that is set by name, declared at the current line.
   constexpr number_id add_named_number(name const& label, number_value const& unless_set) {
     name_id const called = intern(label);
     for (int i = 0; i < m.number_count; ++i) {
@@ -171,7 +173,7 @@ struct table_builder {
     }
     return add_number({number_row::named, function::copy, called, site, unless_set});
   }
-  /// Adds rows to the table of windows, one after the other, unless they stand there already; returns the first.
+  /// Adds rows to the table of windows, one after the other, unless they are there already. Returns the first row.
   constexpr id add_windows(std::span<window_row const> rows) {
     int const count = static_cast<int>(rows.size());
     for (int first = 0; first + count <= m.window_count; ++first) {

@@ -11,7 +11,7 @@
 
 namespace meshtensor {
 
-/// The unqualified name of a type, used as the name of an entry: `train_step`.
+/// The unqualified name of a type, for example `train_step`. It is used as the name of an entry.
 template <class T>
 constexpr name type_name() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -27,7 +27,7 @@ constexpr name type_name() {
 }
 
 namespace detail {
-/// Finds the full name of T in a compiler's name of a function: `…[with T = transformer::train_step]`.
+/// Finds the full name of T in a compiler's name of a function, for example in `…[with T = transformer::train_step]`.
 template <class = lazy>
 std::string full_name_in(std::string_view text) {
   auto const first = text.find("T = ") + 4;
@@ -50,13 +50,13 @@ extern template std::string full_name_in<lazy>(std::string_view);
 #endif
 }  // namespace detail
 
-/// The full name of a type, with its named namespaces: `transformer::train_step`.
+/// The full name of a type, with its named namespaces, for example `transformer::train_step`.
 template <class T>
 std::string full_type_name() {
   return detail::full_name_in(__PRETTY_FUNCTION__);
 }
 
-/// A program with other dtypes: parameters are stored as `Parameters` and computed with as `Compute`.
+/// A program with other dtypes. Parameters are stored as `Parameters`, and the program computes in `Compute`.
 template <class Program, dtype Parameters, dtype Compute = Parameters>
 struct precision : Program {
   using with_precision = Program;
@@ -64,8 +64,8 @@ struct precision : Program {
   static constexpr dtype parameters = Parameters, compute = Compute;
 };
 
-/// Programs that share their parameters and are lowered from one module: `struct programs : mt::programs<train_step,
-/// evaluate> {};`
+/// Programs that share their parameters and are lowered from one module. For example: `struct programs :
+/// mt::programs<train_step, evaluate> {};`
 template <class... Programs>
 struct programs {
   template <class F>
@@ -85,8 +85,8 @@ constexpr void fix_sizes(module& m) {
 }
 }  // namespace detail
 
-/// A program, or a set of programs, at one size: its dynamic dims get their extents at compile time, and the compiler
-/// makes the plan: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
+/// A program, or a set of programs, at one size. Its dynamic dims get their extents at compile time, so that the
+/// compiler makes the plan. For example: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
 ///
 /// errors  S10 the program does not have the dim, or its extent is another one already
 template <class Program, dim_extent... Extents>
@@ -146,20 +146,20 @@ constexpr void trace_entry(module& m) {
 }
 }  // namespace detail
 
-/// The entry name of a program: the program's own name, whatever its precision.
+/// The entry name of a program. It is the program's own name, for any precision.
 template <class Program>
 constexpr name entry_name() {
   return type_name<typename detail::precision_of<Program>::program>();
 }
 
-/// The name under which the steps of a program are counted: its full name.
+/// The name under which the steps of a program are counted, which is its full name.
 template <class Program>
 std::string counted_name() {
   return full_type_name<typename detail::precision_of<Program>::program>();
 }
 
-/// The graph of one program, or of a set of programs that share their parameters; if the program has an error, it is in
-/// `report`.
+/// The graph of one program, or of a set of programs that share their parameters. If the program has an error, the
+/// error is in `report`.
 template <class Program>
 constexpr module try_trace() {
   meshtensor::module m{};
@@ -173,8 +173,9 @@ constexpr module try_trace() {
   detail::fix_sizes<Program>(m);
   return m;
 }
-/// The graph of a valid program; throws its error. In a constant expression the compiler then shows only the throw; for
-/// the sentence write `constexpr auto m = try_trace<program>(); static_assert(is_valid<m>);`.
+/// The graph of a valid program. It throws the error of any other program. In a constant expression the compiler then
+/// shows only the throw. To see the sentence, write `constexpr auto m = try_trace<program>();
+/// static_assert(is_valid<m>);`.
 template <class Program>
 constexpr module trace() {
   meshtensor::module m = try_trace<Program>();

@@ -6,29 +6,29 @@
 
 namespace meshtensor {
 
-/// The initial value of a variable. `automatic`, the default of parameters: zeros with one dim or none, else normal
-/// with standard deviation 1/√(first extent).
+/// The initial value of a variable. `automatic` is the default of parameters. It gives zeros to a variable with at most
+/// one dim. Otherwise the numbers are normal with standard deviation 1/√(first extent).
 struct initializer {
   initializer_kind kind;
   number argument;
 };
-/// Starts a variable with this number everywhere: `s.parameter("scale", channels, mt::constant(0.1))`.
+/// Starts a variable with this number everywhere, for example `s.parameter("scale", channels, mt::constant(0.1))`.
 constexpr initializer constant(number const& value) { return {initializer_kind::constant, value}; }
 /// Starts a variable with numbers of a normal distribution around 0. They depend on the store's seed and on the
-/// variable's name, not on the mesh or the layout.
+/// variable's name, but not on the mesh or the layout.
 constexpr initializer normal(number const& standard_deviation) {
   return {initializer_kind::normal, standard_deviation};
 }
-/// Starts a variable with numbers that are even between -half_width and half_width.
+/// Starts a variable with numbers from a uniform distribution between -half_width and half_width.
 constexpr initializer uniform(number const& half_width) { return {initializer_kind::uniform, half_width}; }
 /// Starts a variable with zeros.
 inline constexpr initializer zeros = constant(0);
-/// Starts a variable with ones: `s.parameter("gain", channels, mt::ones)`.
+/// Starts a variable with ones, for example `s.parameter("gain", channels, mt::ones)`.
 inline constexpr initializer ones = constant(1);
 
 namespace detail {
 
-/// Adds ` ones`, ` normal(0.02)`: the initializer of a variable.
+/// Adds the initializer of a variable, for example ` ones` or ` normal(0.02)`.
 constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind kind, number_id row) {
   number_row const& n = m.numbers[row];
   if (kind == initializer_kind::automatic) return d << "no initializer";
@@ -54,7 +54,8 @@ constexpr void require_same_start(builder& b, variable const& v, initializer_kin
          << ": give both the same initializer, or one of them another name");
 }
 
-/// Finds or makes a variable; its dims are those of the enclosing loops that do not share parameters, then `own`.
+/// Finds or makes a variable. Its dims are those of the enclosing loops that do not share parameters, followed by
+/// `own`.
 constexpr variable_id declare(builder& b, path_id path, dtype type, shape const& own, initializer const& start,
                               bool trainable) {
   shape dims{};
@@ -96,8 +97,8 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   return static_cast<variable_id>(b.m.variable_count++);
 }
 
-/// The value of a variable before this step, at the current position: read once by the entry, sliced by every loop that
-/// stacks it.
+/// The value of a variable before this step, at the current position. The entry reads it once, and every loop that
+/// stacks it takes slices of it.
 constexpr value_id read(builder& b, variable_id which) {
   meshtensor::module& m = b.m;
   region_id const here = b.region;

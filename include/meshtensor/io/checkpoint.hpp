@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes the public headers of this folder: checkpoints, and files shared with other libraries.
+// Includes the public headers of this folder, for checkpoints and for files shared with other libraries.
 #pragma once
 
 #include "meshtensor/io/checkpoints.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saves checkpoints, in the background of a training or at once.
+// Saves checkpoints, either in the background of a training or at once.
 #pragma once
 
 #include <concepts>
@@ -15,32 +15,32 @@
 
 namespace meshtensor {
 
-/// How and when `checkpoints` and `save` write, and what they keep.
+/// Options of `checkpoints` and `save`: how and when they write, and what they keep.
 struct checkpoint_options {
-  /// `after_step` saves every so many steps; 0: never.
+  /// The number of steps between two saves of `after_step`. With 0 it never saves.
   std::int64_t every = 0;
-  /// The number of newest checkpoints that stay in the folder; 0: all.
+  /// The number of newest checkpoints that stay in the folder. With 0 all stay.
   int keep = 3;
-  /// Whether a thread writes a copy while the steps go on; else `save` returns when all is on the disk.
+  /// If true, a thread writes a copy while the steps go on. Otherwise `save` returns when all is on the disk.
   bool in_background = true;
-  /// Whether values may have NaN. Else a step with NaN is not saved, and no earlier checkpoint is removed for it.
+  /// Whether values may have NaN. Otherwise a step with NaN is not saved, so it also removes no earlier checkpoint.
   bool nan = false;
-  /// Selects the values to save, by name; empty: all. `resume` loads only these: other values keep their contents, or
-  /// get their initializers.
+  /// Selects the values to save, by name. If it is empty, all are saved. `resume` loads only the selected values. The
+  /// other values keep their contents, or get their initializers.
   std::function<bool(std::string const&)> only = {};
-  /// Whether a checkpoint that cannot be written, as on a full disk, is a warning and the training goes on; else an
-  /// error.
+  /// If true, a checkpoint that cannot be written, for example on a full disk, is a warning, and the training goes on.
+  /// Otherwise it is an error.
   bool may_fail = false;
 };
 
 namespace io {
 
-/// Saves the checkpoints of a run: see checkpoint/writer.hpp.
+/// Saves the checkpoints of a run. The implementation is in checkpoint/writer.hpp.
 class checkpoint_saver {
  public:
   virtual ~checkpoint_saver() = default;
   virtual std::optional<loaded> resume(load_options const& how) = 0;
-  /// Proceeds with a checkpoint that is being written. Returns whether this step is to be saved.
+  /// Makes progress with a checkpoint that is being written. Returns whether this step is to be saved.
   virtual bool after_step() = 0;
   virtual void save(notes more) = 0;
   virtual void finish() = 0;
@@ -52,9 +52,10 @@ std::unique_ptr<checkpoint_saver> saver_of(store& weights, std::string folder, c
 
 }  // namespace io
 
-/// The checkpoints of a run, in a folder that all processes see. Each processor has a file with the blocks that it
-/// alone writes. An index completes the checkpoint: it is written when all ranks have written their files. If one rank
-/// cannot write, all throw, and earlier checkpoints stay. All processes call its functions in the same order.
+/// The checkpoints of a run, in a folder that all processes see. Each rank has a file with the blocks that it alone
+/// writes. The checkpoint is complete when it has an index, which is written after all ranks have written their files.
+/// If one rank cannot write, all throw, and earlier checkpoints stay. All processes call its functions in the same
+/// order. For example:
 ///
 ///     mt::checkpoints keep(weights, "run", {.every = 100});
 ///     if (auto const start = keep.resume()) batch = start->get<std::int64_t>("batch");
@@ -72,14 +73,14 @@ class checkpoints {
       : saver_(io::saver_of(weights, folder.string(), how)) {}
   checkpoints(checkpoints const&) = delete;
   checkpoints& operator=(checkpoints const&) = delete;
-  /// Waits for a checkpoint that is being written. While an exception unwinds, the other ranks may not get here: then
-  /// the checkpoint is not completed.
+  /// Waits for a checkpoint that is being written. While an exception unwinds, the other ranks may not get here.
+  /// Therefore the checkpoint is not completed in this case.
   ~checkpoints() = default;
 
-  /// Loads the newest checkpoint, as `mt::load` does; nothing if there is none yet.
+  /// Loads the newest checkpoint, as `mt::load` does. Returns nothing if there is none yet.
   std::optional<loaded> resume(load_options const& how = {}) { return saver_->resume(how); }
 
-  /// Call it after every step. `more()` returns the notes of a step that is saved.
+  /// Must be called after every step. `more()` returns the notes. It is called only if the step is saved.
   template <std::invocable More>
   void after_step(More const& more) {
     if (saver_->after_step()) saver_->save(more());
@@ -88,13 +89,13 @@ class checkpoints {
     after_step([] { return notes(); });
   }
 
-  /// Saves now, after any earlier checkpoint is on the disk.
+  /// Saves now, but first waits until any earlier checkpoint is on the disk.
   void save(notes more = {}) { saver_->save(std::move(more)); }
 
   /// Returns when all saved checkpoints are on the disk.
   void finish() { saver_->finish(); }
 
-  /// The folder of the newest checkpoint saved by this object; empty if there is none.
+  /// The folder of the newest checkpoint that this object saved, or an empty string if there is none.
   std::string const& last() const { return saver_->last(); }
   /// The number of failed saves, which `may_fail` allows.
   std::int64_t failed() const { return saver_->failed(); }
@@ -103,8 +104,8 @@ class checkpoints {
   std::unique_ptr<io::checkpoint_saver> saver_;
 };
 
-/// Saves the values, step and seed of a store, and what a program notes beside them, as the next checkpoint of a
-/// folder; none that is there goes. Returns its own folder. All processes call it.
+/// Saves the values, step and seed of a store, and the notes of the program, as the next checkpoint of a folder. By
+/// default it removes no earlier checkpoint. Returns the folder of the new checkpoint. All processes call it.
 ///
 /// errors  C01 a file cannot be written, C09 a value has NaN
 template <class = lazy>

@@ -34,7 +34,7 @@ class running_checksum {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-/// Sixteen hexadecimal digits.
+/// A checksum as sixteen hexadecimal digits.
 inline std::string text_of(checksum c) {
   char digits[16];
   auto const end = std::to_chars(digits, digits + 16, c, 16).ptr;

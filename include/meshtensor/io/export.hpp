@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports the values of a store to one safetensors file, for PyTorch and others.
+// Exports the values of a store to one safetensors file, for PyTorch and other libraries.
 #pragma once
 
 #include <filesystem>
@@ -12,19 +12,19 @@
 
 namespace meshtensor {
 
-/// What `export_safetensors` writes, and under which names.
+/// Options of `export_safetensors`: which values it writes, and under which names.
 struct export_options {
   /// Other names for values, and other orders of their dims.
   tensor_names names = {};
-  /// Selects the values to write, by name; empty: all.
+  /// Selects the values to write, by name. If it is empty, all are written.
   std::function<bool(std::string const&)> only = {};
   /// The file's metadata.
   std::map<std::string, std::string> metadata = {{"format", "pt"}};
   bool nan = false;  ///< elements may be NaN
 };
 
-/// Exports values to a safetensors file; `file` appears whole or not at all. The process that prints for the job writes
-/// one value after another, so that no process holds more than one whole value. All processes call it.
+/// Exports values to a safetensors file atomically: the complete file appears, or none. The process that prints for the
+/// job writes one value after another, so that no process holds more than one whole value. All processes call it.
 ///
 /// errors  C01 it cannot be written; C07 a name that the store does not have; C08 dims that a value does not have; C09
 /// NaN

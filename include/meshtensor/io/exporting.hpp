@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the values of a store as the tensors of a safetensors file, under other names where they are given.
+// Writes the values of a store as the tensors of a safetensors file, under other names if they are given.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace meshtensor {
 
 namespace io {
 
-/// A value, or the slice of one, with its dims in the file's order.
+/// A value, or a slice of one, with its dims in the file's order.
 struct exported {
   std::string label;
   new_tensor tensor;
@@ -30,7 +30,7 @@ struct exported {
   std::int64_t index = 0;
 };
 
-/// The tensors of a value: one, or one for each index of the dim along which it is split.
+/// The tensors of a value: one tensor, or one for each index of the dim along which the value is split.
 inline std::vector<exported> exported_as(std::string const& label, stored const& s, tensor_names const& names) {
   exported e{label, {label, storage_of(s.type), {}}, s.dims};
   std::int64_t count = 1;
@@ -62,7 +62,8 @@ inline std::vector<exported> exported_as(std::string const& label, stored const&
   return all;
 }
 
-/// `d_model,d_ff`; empty if a name has a comma or is empty, as that would be read as other dims.
+/// The names of dims as in `d_model,d_ff`. The text is empty if a name has a comma or is empty, because a reader would
+/// take it for other dims.
 inline std::string dims_text(std::vector<dim_extent> const& dims) {
   std::string text;
   for (dim_extent const& d : dims) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of the operating system: read by ranges, and written atomically: a file is as it was or wholly new.
+// Files of the operating system, read by ranges and written atomically, so that a file is either old or completely new.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 namespace meshtensor::io {
 
-/// `'run/index.json' cannot be written: No space left on device`
+/// Throws, for example, `'run/index.json' cannot be written: No space left on device`.
 [[noreturn]] inline void cannot_write(std::string const& path, int problem) {
   throw error("C01", {"'", path, "' cannot be written: ", std::generic_category().message(problem)});
 }
@@ -32,7 +32,7 @@ namespace meshtensor::io {
   throw error("C02", {"'", path, "' cannot be read: ", std::generic_category().message(problem)});
 }
 
-/// Repeats a system call that a signal interrupted: `again([&] { return ::fsync(fd); })`.
+/// Repeats a system call that a signal interrupted. An example is `again([&] { return ::fsync(fd); })`.
 template <class Call>
 auto again(Call call) {
   auto result = call();
@@ -69,20 +69,20 @@ inline std::string folder_of(std::string const& path) {
 inline void sync_folder(std::string const& folder) {
   descriptor const d(again([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (d.get() < 0) cannot_write(folder, errno);
-  // Some file systems have no fsync for folders, for they order these operations themselves.
+  // Some file systems have no fsync for folders, because they order these operations themselves.
   if (again([&] { return ::fsync(d.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP) cannot_write(folder, errno);
 }
 
-/// A file opened for reading, with the size that it had then; or bytes in memory with the same interface.
+/// A file opened for reading, with the size that it had then, or bytes in memory with the same interface.
 ///
 /// errors  C02 it does not exist, is not a file, may not be read, or ends early
 class file {
  public:
-  /// Bytes in memory, which must outlive it; `path` is for error sentences.
+  /// Takes bytes in memory, which must outlive it. `path` is its name in error sentences.
   file(std::string path, std::span<std::byte const> content)
       : path_(std::move(path)), content_(content), size_(std::ssize(content)) {}
   explicit file(std::string path)
-      // O_NONBLOCK: opening a pipe would wait for a writer.
+      // O_NONBLOCK is needed because opening a pipe would wait for a writer.
       : path_(std::move(path)), fd_(again([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     struct stat about{};
     if (fd_.get() < 0 || ::fstat(fd_.get(), &about) != 0) cannot_read(path_, errno);
@@ -104,7 +104,7 @@ class file {
   }
 
  private:
-  // Copies to `into` what the content has from `offset` on.
+  // Copies the content from `offset` on to `into`, and returns the number of bytes.
   ssize_t copied(std::int64_t offset, std::span<std::byte> into) const {
     std::size_t const bytes =
         std::min(into.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, size_ - offset)));
@@ -118,12 +118,12 @@ class file {
   std::int64_t size_ = 0;
 };
 
-/// Opens a file by its path. Readers of several files take one of these, so that tests can use files in memory.
+/// Opens a file by its path. Readers of several files take a `file_opener`, so that tests can use files in memory.
 using file_opener = std::function<file(std::string const& path)>;
 inline file open_file(std::string const& path) { return file(path); }
 
-/// A file that appears whole or not at all: it is written under another name in the same folder, and renamed when all
-/// of it is on the disk. Until `commit`, or without it, a file of this name stays as it is.
+/// A file that is written atomically. It is written under another name in the same folder, and renamed when all of it
+/// is on the disk. Until `commit`, or without it, an existing file of this name stays as it is.
 ///
 /// errors  C01
 class new_file {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports values of a store from a safetensors file, such as PyTorch writes.
+// Imports values of a store from a safetensors file, for example one that PyTorch wrote.
 #pragma once
 
 #include <filesystem>
@@ -11,21 +11,22 @@
 
 namespace meshtensor {
 
-/// What `import_safetensors` reads, and under which names.
+/// Options of `import_safetensors`: which values it reads, and under which names.
 struct import_options {
   /// Other names for values, and other orders of their dims.
   tensor_names names = {};
-  /// Whether values that the file lacks keep their contents, or get their initializers; else they are an error.
+  /// If true, values that the file lacks keep their contents, or get their initializers. Otherwise they are an error.
   bool begin_missing = false;
-  /// Selects the store's values to read, by name; empty: all. Needed if the file has no optimizer state, for example.
+  /// Selects the store's values to read, by name. If it is empty, all are read. For example, it is needed if the file
+  /// has no optimizer state.
   std::function<bool(std::string const&)> only = {};
   bool nan = false;  ///< elements may be NaN
 };
 
-/// Imports values from a safetensors file into a store of any mesh and layout; each processor reads its own part.
-/// Nothing is converted: dtypes must be the same. Dims are matched by name if the file was exported by this library or
-/// names are given, else by position. Step and seed are unchanged. Values that the store does not have yet wait until
-/// an executable names them. All processes call it. After an error the store is as it was.
+/// Imports values from a safetensors file into a store of any mesh and layout. Each rank reads its own part. Nothing is
+/// converted, so dtypes must be the same. Dims are matched by name if this library exported the file or if names are
+/// given. Otherwise they are matched by position. Step and seed are unchanged. Values that the store does not have yet
+/// wait until an executable names them. All processes call it. After an error the store is unchanged. For example:
 ///
 ///     mt::import_safetensors(weights, "model.safetensors",
 ///                            {.names = {{"decoder/out/weight", "lm_head.weight", {"vocab", "d_model"}}}});

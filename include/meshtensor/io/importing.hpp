@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the tensors of a safetensors file as values of a store, under other names where they are given.
+// Takes the tensors of a safetensors file as values of a store, under other names if they are given.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace meshtensor {
 
 namespace io {
 
-/// A tensor as a saved value of one block. Its dims' names are those given, else those noted in the file by an export,
-/// else none.
+/// A tensor as a saved value of one block. Its dims have the given names. If none are given, they have the names that
+/// an export noted in the file, and otherwise no names.
 inline named_value as_value(std::string const& tensor, file_tensor const& t, std::vector<std::string> dims,
                             safetensors_header const& header, std::string const& path) {
   auto const noted = header.metadata.find(dims_key(tensor));
@@ -44,7 +44,8 @@ inline named_value as_value(std::string const& tensor, file_tensor const& t, std
   return {std::move(v), tensor};
 }
 
-/// The tensors of a split value as one, which has the dim along which they were split first, a block for each.
+/// Joins the tensors of a split value to one value. Its first dim is the dim along which it was split, with a block for
+/// each tensor.
 inline named_value as_stack(tensor_name const& n, std::vector<std::string> const& tensors,
                             safetensors_header const& header, std::string const& path) {
   named_value all = as_value(tensors[0], header.tensors.at(tensors[0]), n.dims, header, path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON parser driven by the caller, who asks for what must come next.
+// A JSON parser driven by the caller, which asks for the element that must come next.
 //
-// why: libraries accept what must be refused here (duplicate names, numbers beyond 64 bits), and build a document of
-// whatever a hostile file says. Here the caller's requests bound depth and memory.
+// Libraries accept texts that must be refused here, such as duplicate names and numbers beyond 64 bits. They also build
+// a document of any size from a hostile file. Here the caller's requests bound depth and memory.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 
 namespace meshtensor::io {
 
-/// Reads a text from front to back. Refuses what is not JSON, what the caller did not ask for, and duplicate names,
-/// with the position in the sentence: `<code>: <what>: byte 17: …`.
+/// Reads a text from front to back. It refuses text that is not JSON, elements that the caller did not ask for, and
+/// duplicate names. The sentence names the position: `<code>: <what>: byte 17: …`.
 class json_reader {
  public:
-  /// `code` and `what` must outlive it. `what` begins the sentence, as in 'a.json' is not an index. The text begins at
-  /// byte `offset` of the file.
+  /// `code` and `what` must outlive it. `what` begins the sentence, for example with 'a.json' is not an index. The text
+  /// begins at byte `offset` of the file.
   json_reader(std::string_view text, char const* code, std::string const& what, std::size_t offset = 0)
       : text_(text), code_(code), what_(what), offset_(offset) {}
 
@@ -33,7 +33,7 @@ class json_reader {
     throw error(code_, {what_, ": byte ", offset_ + begin_, ": ", why});
   }
 
-  /// Calls `member(name)` for each member; it reads the value.
+  /// Calls `member(name)` for each member. This function must read the value.
   void object(function_ref<void(std::string const&)> member) {
     std::set<std::string> seen;
     sequence('{', '}', [&] {
@@ -43,7 +43,8 @@ class json_reader {
       member(*name);
     });
   }
-  /// A member of an object whose members are known: all must be there, in this order, except those that may lack.
+  /// A member of an object whose members are known. All of them must be there, in this order, except those with
+  /// `may_lack`.
   struct named_member {
     char const* name;
     function_ref<void()> read;
@@ -61,7 +62,7 @@ class json_reader {
     while (next != all.end() && next->may_lack != nullptr && *next->may_lack) ++next;
     if (next != all.end()) refuse(std::string("there is no ") + next->name);
   }
-  /// Calls `element()` for each element; it reads the element.
+  /// Calls `element()` for each element. This function must read the element.
   void array(function_ref<void()> element) { sequence('[', ']', element); }
 
   std::string string() {
@@ -86,22 +87,22 @@ class json_reader {
     ++at_, begin_ = first;
     return all;
   }
-  /// Consumes `null`, if it comes next.
+  /// Consumes `null` and returns true if it comes next.
   bool null() {
     if (peek() != 'n' || text_.substr(at_, 4) != "null") return false;
     at_ += 4;
     return true;
   }
-  /// A whole number that is not negative.
+  /// Reads a whole number that is not negative.
   std::uint64_t count() { return number<std::uint64_t>("a whole number from 0 to 2^64-1 was expected"); }
-  /// A whole number from 0 to 2^63-1.
+  /// Reads a whole number from 0 to 2^63-1.
   std::int64_t extent() {
     std::uint64_t const n = count();
     if (n >> 63 != 0) refuse("a whole number from 0 to 2^63-1 was expected");
     return static_cast<std::int64_t>(n);
   }
   std::int64_t integer() { return number<std::int64_t>("a whole number of 64 bits was expected"); }
-  /// A number with a point or an exponent.
+  /// Reads a number that may have a decimal point or an exponent.
   double real() {
     auto const digits = number_text();
     double n = 0;
@@ -110,13 +111,13 @@ class json_reader {
     return n;
   }
 
-  /// The next character that is not a space, without consuming it; 0 at the end.
+  /// The next character that is not a space, or 0 at the end. The character is not consumed.
   char peek() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
     begin_ = at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
-  /// Whether the next number is a whole one.
+  /// Whether the next number is a whole number.
   bool is_whole_number() {
     std::size_t const before = at_;
     bool const whole = number_text().find_first_of(".eE") == std::string_view::npos;

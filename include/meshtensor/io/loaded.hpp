@@ -18,20 +18,22 @@ namespace meshtensor {
 struct load_options {
   /// Whether elements may be NaN.
   bool nan = false;
-  /// Whether values that the files lack come from what was loaded before, or get their initializers; else they are an
+  /// If true, values that the files lack come from an earlier load, or get their initializers. Otherwise they are an
   /// error.
   bool begin_missing = false;
-  /// Selects the store's values to load, by name; empty: all. Others keep their contents, or get their initializers.
+  /// Selects the store's values to load, by name. If it is empty, all are loaded. The others keep their contents, or
+  /// get their initializers.
   std::function<bool(std::string const&)> only = {};
 };
 
 namespace io {
-/// Values that a store is filled from, and those of them that it has not asked for: see saved_values.hpp.
+/// Values from which a store is filled. It also knows which of them the store has not asked for. The implementation is
+/// in saved_values.hpp.
 class loaded_values : public value_source {
  public:
   /// The names of values that no program has asked for.
   virtual std::vector<std::string> left() const = 0;
-  /// `'model.safetensors' has 'x' and 2 more that no program has`
+  /// A sentence such as `'model.safetensors' has 'x' and 2 more that no program has`.
   virtual std::string about_left() const = 0;
 };
 }  // namespace io
@@ -52,7 +54,8 @@ class loaded {
   }
   /// The names of values that no program has asked for yet.
   std::vector<std::string> left() const { return values_->left(); }
-  /// Call it when all executables are made. errors C10 the files have values that no program asked for
+  /// Throws if a value was not used. It must be called when all executables are made. errors C10 the files have values
+  /// that no program asked for
   void require_all() const {
     if (!left().empty()) throw error("C10", values_->about_left());
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes that a program saves beside its values: the position in its data, the state of a random number generator.
+// Notes that a program saves beside its values, for example the position in its data or the state of a random number
+// generator.
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,7 @@
 namespace meshtensor {
 
 /// Small values by name: whole numbers, floats, and byte strings. They are saved and loaded bit for bit, except for the
-/// bits of a NaN.
+/// bits of a NaN. For example:
 ///
 ///     mt::notes more{{"batch", 1200}, {"order", text_of(generator)}};
 ///     auto batch = more.get<std::int64_t>("batch");
@@ -42,7 +43,7 @@ class notes {
 
   void set(entry e) { all_[std::move(e.label)] = std::move(e.what); }
   bool has(std::string const& label) const { return all_.contains(label); }
-  /// errors  C11 there is no such note, it is of another kind, or a whole number that a T has no room for
+  /// errors  C11 there is no such note, it is of another kind, or it is a whole number that does not fit in a T
   template <class T>
   T get(std::string const& label) const {
     static_assert(std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the header of a safetensors file: eight bytes with its length, then JSON with the names and positions of the
-// tensors. Their elements follow, dense and row-major, without gaps. Format: github.com/huggingface/safetensors.
+// Reads the header of a safetensors file. The file begins with eight bytes that give the length of the JSON text behind
+// them. This text has the names and positions of the tensors. Their elements follow, dense and row-major, without gaps.
+// The format is that of github.com/huggingface/safetensors.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace meshtensor::io {
 
-/// a * b if it fits in 63 bits; neither is negative.
+/// a * b, or nothing if it does not fit in 63 bits. Neither factor may be negative.
 constexpr std::optional<std::int64_t> product(std::optional<std::int64_t> a, std::int64_t b) {
   if (!a || (b != 0 && *a > std::numeric_limits<std::int64_t>::max() / b)) return {};
   return *a * b;
@@ -25,12 +26,12 @@ constexpr std::optional<std::int64_t> product(std::optional<std::int64_t> a, std
 
 struct file_tensor {
   std::string dtype;                // as the file names it
-  storage const* stored = nullptr;  // null: a dtype that is not known here, with elements of an unknown size
+  storage const* stored = nullptr;  // null if the dtype is not known here, so that the size of an element is unknown
   std::vector<std::int64_t> extents;
   std::int64_t begin = 0, end = 0;  // byte range, counted from the end of the header
 };
 struct safetensors_header {
-  std::int64_t bytes = 0;  // size of the header: the elements begin there
+  std::int64_t bytes = 0;  // size of the header, behind which the elements begin
   std::map<std::string, file_tensor> tensors;
   std::map<std::string, std::string> metadata;
 };
@@ -77,11 +78,11 @@ inline bool fill(std::map<std::string, file_tensor> const& tensors, std::int64_t
 
 }  // namespace detail
 
-/// Longer headers are refused before memory is allocated for them, as the original library does.
+/// Longer headers are refused before memory is allocated for them, as in the original library.
 inline constexpr std::int64_t longest_header = 100'000'000;
 
-/// Parses the header of a file of `file_bytes`. `text` is the JSON, `path` is for error sentences. Tensors of dtypes
-/// that are not known here are taken, because a program may want only others of the file.
+/// Parses the header of a file of `file_bytes`. `text` is the JSON, and `path` is the file's name in error sentences.
+/// Tensors of dtypes that are not known here are accepted, because a program may want only other tensors of the file.
 ///
 /// errors  C03 it is not a header, or not of a file of this size
 inline safetensors_header parse_safetensors(std::string_view text, std::int64_t file_bytes, std::string const& path) {
@@ -101,7 +102,8 @@ inline safetensors_header parse_safetensors(std::string_view text, std::int64_t 
   return h;
 }
 
-/// The length of the JSON, from the first eight bytes of a file. errors C03 it cannot be so long
+/// The length of the JSON, from the first eight bytes of a file. errors C03 the file is too short for it, or it exceeds
+/// the limit
 inline std::int64_t header_length(std::span<std::byte const, 8> first, std::int64_t file_bytes,
                                   std::string const& path) {
   std::uint64_t length = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the header of a new safetensors file; safetensors.hpp reads it.
+// Makes the header of a new safetensors file. The header safetensors.hpp reads it.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,10 @@ struct new_tensor {
   }
 };
 
-/// Sorts tensors so that all are aligned, and returns the header of a file that has them in this order.
+/// Sorts tensors so that all are aligned, and returns the header of a file with the tensors in this order. `path` is
+/// the file's name in error sentences.
 ///
-/// errors  C01 a name that such a file cannot have; `path` is for error sentences
+/// errors  C01 a name that such a file cannot have
 inline std::string format_safetensors(std::vector<new_tensor>& tensors,
                                       std::map<std::string, std::string> const& metadata, std::string const& path) {
   std::sort(tensors.begin(), tensors.end(), [](new_tensor const& a, new_tensor const& b) {

@@ -18,11 +18,11 @@
 
 namespace meshtensor::io {
 
-/// A value, and the name in its files of a tensor that holds a block of it.
+/// A value, and the name of the tensor that holds a block of it in each of its files.
 struct named_value {
   saved_value value;
   std::string tensor;
-  /// If each block is a tensor of its own, which lacks the first dim: their names.
+  /// The names of the tensors, if each block is a tensor of its own, which lacks the first dim.
   std::vector<std::string> slices = {};
 };
 
@@ -32,7 +32,9 @@ struct file_location {
   std::optional<saved_file> known;
 };
 
-/// errors  C02 a file cannot be read; C03 it lacks something that it must have; C05 it is not the one that was saved
+/// The files that hold values. They are opened by their indices.
+///
+/// errors  C02 a file cannot be read; C03 it lacks something that it must have; C05 it is not the file that was saved
 class saved_files {
  public:
   struct opened_file {
@@ -49,7 +51,7 @@ class saved_files {
   void close() {
     for (auto& f : open_) f.reset();
   }
-  /// A file whose header has been read; its size and its header are checked if they are known.
+  /// A file whose header has been read. Its size and its header are checked if the index gives them.
   opened_file const& open(std::size_t f) {
     if (!open_[f]) {
       file_location const& w = where_[f];

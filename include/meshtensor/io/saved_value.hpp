@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value in files: cut along its dims into blocks, each in one file.
+// A value in files. It is cut along its dims into blocks, and each block is in one file.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace meshtensor::io {
 
-/// One dim of a saved value: its name, empty where files have none; the axes over which it was sharded; the extents of
-/// its parts.
+/// One dim of a saved value. It has a name, which is empty if the files have none, the axes over which the dim was
+/// sharded, and the extents of its parts.
 struct saved_dim {
   dim_extent dim;
   std::string over;
@@ -50,7 +50,7 @@ struct saved_value {
     for (std::size_t i = 0; i < dims.size(); ++i) n *= b.extent[i];
     return n;
   }
-  /// `f32[d_model=512, d_ff=2048/model=2]`, or `F16[512, 2048]`
+  /// For example `f32[d_model=512, d_ff=2048/model=2]`, or `F16[512, 2048]`.
   std::string text() const {
     bool const is_known = stored != nullptr && stored->type;
     std::string t = std::string(is_known ? meshtensor::text_of(*stored->type) : dtype.c_str()) + "[";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in files: a store's processors read their parts from them.
+// Values in files. The ranks of a store read their parts from them.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace meshtensor::io {
 
-/// The saved values of a store, by name. Files are opened when they are first read, and stay open, so that they may be
-/// removed meanwhile.
+/// The saved values of a store, by name. Files are opened when they are first read, and they stay open, so that they
+/// may be removed meanwhile.
 ///
 /// errors  C02, C03, C05 a file is not as it was saved; C07 there is no such value; C08 it has another dtype or other
 /// dims; C09 NaN
@@ -29,7 +29,7 @@ class saved_values : public loaded_values {
       : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {}
 
   std::map<std::string, named_value> values;
-  /// The counts in a checkpoint; without `counts` all are its step.
+  /// The counts in a checkpoint. If it has no `counts`, all counts are its step.
   struct counts_of_checkpoint {
     std::uint64_t step;
     std::optional<program_counts> counts;
@@ -46,7 +46,7 @@ class saved_values : public loaded_values {
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;
     named_value const& v = values.at(label);
-    if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // a value stays what it was where this fails
+    if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // so that the value is unchanged if this fails
     std::vector<std::size_t> first;                        // one window of each distinct position
     for (std::size_t k = 0; k < s.windows.size(); ++k) {
       std::size_t same = 0;
@@ -74,7 +74,7 @@ class saved_values : public loaded_values {
     return all;
   }
 
-  /// Checks dtype and dims; false if the program's initializer applies.
+  /// Checks dtype and dims. Returns false if the program's initializer applies.
   bool require_fits(std::string const& label, stored const& s) const {
     if (!is_meant(label)) return false;
     auto const found = values.find(label);
@@ -97,7 +97,7 @@ class saved_values : public loaded_values {
     return true;
   }
 
-  /// Checks this process's share of all bytes and headers; `of` processes together check all.
+  /// Checks this process's share of all bytes and headers. `of` processes together check all of them.
   void check(int part, int of) {
     for (std::size_t f = 0; f < files_.count(); ++f)
       if (static_cast<int>(f % static_cast<std::size_t>(of)) == part) files_.open(f);
@@ -129,7 +129,8 @@ class saved_values : public loaded_values {
   static bool is_same_place(view const& a, view const& b) {
     return std::equal(a.origin, a.origin + a.count, b.origin) && std::equal(a.extent, a.extent + a.count, b.extent);
   }
-  /// For each saved dim, the index of the store's dim: by name, else by position.
+  /// For each saved dim, the index of the store's dim. Dims are matched by name if they have one, and otherwise by
+  /// position.
   static std::vector<int> places_of(saved_value const& v, stored const& s) {
     std::vector<int> places;
     for (std::size_t i = 0; i < v.dims.size(); ++i)
@@ -137,7 +138,7 @@ class saved_values : public loaded_values {
                                                    : meshtensor::detail::position_of(s.dims, v.dims[i].dim.label));
     return places;
   }
-  /// Reads the intersection of a block and a processor's window.
+  /// Reads the intersection of a block and a rank's window.
   void take(named_value const& v, std::size_t block, saved_block const& b, std::vector<int> const& places,
             view const& window) {
     file_box box;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of tensors in files: all those of safetensors.
+// Element types of tensors in safetensors files.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace meshtensor::io {
 
-/// An element type in files, and the dtype that it is here.
+/// An element type in files, and the corresponding dtype of this library.
 struct storage {
   char const* label;
   std::int64_t bytes;
-  std::optional<dtype> type;  // nothing: a file may have such a tensor, a store may not
+  std::optional<dtype> type;  // nothing if a file may have such a tensor, but a store may not
 };
 inline constexpr storage storages[] = {{"F64", 8, dtype::f64},
                                        {"F32", 4, dtype::f32},

@@ -8,10 +8,11 @@
 
 namespace meshtensor {
 
-/// `{"decoder/out/weight", "lm_head.weight", {"vocab", "d_model"}}`: the value, the tensor, and the value's dims in the
-/// file's order, if that is not the store's order. A value that a `repeat` has stacked is a tensor for each index of
-/// `along` there, the number of which, from `first` on, stands for `{}`: `{"blocks/up/weight", "layer.{}.up.weight",
-/// {"d_ff", "d_model"}, "layers"}`. Its dims lack `along`.
+/// Gives the name of a value, the name of its tensor, and the value's dims in the file's order if this is not the
+/// store's order. An example is `{"decoder/out/weight", "lm_head.weight", {"vocab", "d_model"}}`. A value that a
+/// `repeat` has stacked along the dim `along` is one tensor in the file for each index, and each of them lacks `along`.
+/// The index, counted from `first`, replaces `{}` in the tensor's name. An example is `{"blocks/up/weight",
+/// "layer.{}.up.weight", {"d_ff", "d_model"}, "layers"}`.
 struct tensor_name {
   std::string value, tensor;
   std::vector<std::string> dims = {};
@@ -28,14 +29,14 @@ inline tensor_name const* find(tensor_names const& names, std::string const& val
     if (n.value == value) return &n;
   return nullptr;
 }
-/// The tensor of an index of `along`, or the only one.
+/// The tensor of an index of `along`, or the only tensor.
 inline std::string tensor_at(tensor_name const& n, std::int64_t index) {
   std::string label = n.tensor;
   if (auto const at = label.find("{}"); !n.along.empty() && at != label.npos)
     label.replace(at, 2, std::to_string(n.first + index));
   return label;
 }
-/// The key of a tensor's dims in a file's metadata; its value is as in `d_model,d_ff`.
+/// The key of a tensor's dims in a file's metadata. The metadata's value has the form `d_model,d_ff`.
 inline std::string dims_key(std::string const& tensor) { return "dims:" + tensor; }
 }  // namespace io
 

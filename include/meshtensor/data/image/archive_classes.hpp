@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the classes of the images in tar archives: those that the archives' folders have once they are unpacked.
+// Finds the classes of the images in tar archives. They are the classes that the folders have after the archives are
+// unpacked.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// An image in an archive. `path` is its name in the archive, and below its class once that is known.
+/// An image in an archive. `path` is its name in the archive, and the name below its class once the class is known.
 struct archived_image {
   std::string path;
   std::size_t archive;
@@ -23,15 +24,15 @@ struct archived_image {
   std::string class_name = {};
 };
 
-/// Whether some part of a path begins with a point: such files and folders are other programs' own.
+/// Whether a part of a path begins with a dot. Such files and folders belong to other programs.
 inline bool is_hidden(std::string_view path) { return path.starts_with('.') || path.find("/.") != path.npos; }
 
-/// The bytes of a path until the folder in which its file is, with the last `/`.
+/// The number of bytes of a path up to the folder of its file, including the last `/`.
 inline std::size_t folder_length(std::string_view path) { return path.rfind('/') + 1; }
-/// The bytes of a path's first folder, without its `/`; 0: there is none.
+/// The number of bytes of a path's first folder without its `/`, or 0 if there is no folder.
 inline std::size_t first_folder(std::string_view path) { return path.find('/') == path.npos ? 0 : path.find('/'); }
 
-/// The bytes of the folders that all paths begin with.
+/// The number of bytes of the folders with which all paths begin.
 inline std::size_t shared_folders(std::vector<archived_image> const& all) {
   std::size_t length = all.empty() ? 0 : folder_length(all[0].path);
   for (archived_image const& i : all) {
@@ -44,17 +45,18 @@ inline std::size_t shared_folders(std::vector<archived_image> const& all) {
   return length;
 }
 
-/// Archives of a set of images.
+/// The archives of a set of images.
 struct set_of_archives {
   std::vector<std::string> names = {};  // of each archive, without its ending
-  bool is_whole = false;                // one archive is the set; else they are in its folder …
+  bool is_whole = false;                // one archive is the set, otherwise they are in its folder …
   bool has_classes = false;             // … beside folders of images
 };
 
-/// Finds the class of each image, which is the first folder below those that all images share. Where that would be one
-/// class for all, the class is the first folder of all. Images without a folder make their archive a class, which is
-/// called as the archive, as does a single class in several archives. Images beside the folders of classes are left
-/// out, as in a folder. Gives the folder that has the folders of the classes, with its last `/`, if there are several.
+/// Finds the class of each image. It is the first folder below the folders that all images share. If this would make
+/// one class of all images, the class is the first folder of their paths instead. An archive makes a class of its own,
+/// with the archive's name, in two cases: for images without a folder, and if several archives have only a single
+/// class. Images beside the folders of classes are left out, as in a folder. If there are several classes, returns the
+/// folder that holds their folders, with its last `/`.
 inline std::optional<std::string> find_classes(std::vector<archived_image>& all, set_of_archives const& set) {
   auto const shared_by_all = shared_folders(all);
   std::erase_if(all, [&](auto const& i) { return is_hidden(std::string_view(i.path).substr(shared_by_all)); });

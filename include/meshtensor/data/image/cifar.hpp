@@ -15,14 +15,15 @@
 
 namespace meshtensor {
 
-/// Images of 32 x 32 pixels. A file is records: the label (of CIFAR-100 the coarse one before it), then all red bytes,
-/// all green, all blue.
+/// Images of 32 x 32 pixels. A file consists of records. Each record has the label, then all red bytes, all green bytes
+/// and all blue bytes. In CIFAR-100, a coarse label comes before the label.
 class cifar_images : public image_set {
  public:
-  /// `part`: "train" or "test". A folder with `train.bin` is CIFAR-100's, with 100 classes; one with `data_batch_1.bin`
-  /// CIFAR-10's.
+  /// `part` is "train" or "test". A folder with `train.bin` or `test.bin` is CIFAR-100's, with 100 classes. Otherwise
+  /// the files are CIFAR-10's, such as `data_batch_1.bin`.
   ///
-  /// errors  R64 a file is missing or is not as CIFAR's are, or there is no such part; C02 a file cannot be read
+  /// errors  R64 a file is missing or has another form than CIFAR's, or there is no such part; C02 a file cannot be
+  /// read
   cifar_images(std::filesystem::path const& folder, std::string_view part) {
     bool const train = part == "train";
     if (!train && part != "test") throw error("R64", {"CIFAR has no part '", part, "': it has 'train' and 'test'"});
@@ -36,7 +37,7 @@ class cifar_images : public image_set {
     if (!train) add_file(folder / "test_batch.bin");
     for (int i = 1; train && i <= 5; ++i) add_file(folder / ("data_batch_" + std::to_string(i) + ".bin"));
   }
-  /// Records in memory, with 10 or 100 classes; `file` is for error sentences.
+  /// Takes records from memory, with 10 or 100 classes. `file` is the name in error sentences.
   cifar_images(std::span<std::uint8_t const> records, int classes, std::string const& file) {
     use(classes);
     add(records, file);
@@ -81,7 +82,7 @@ class cifar_images : public image_set {
   }
 
   std::vector<std::string> classes_;
-  std::int64_t labels_ = 1, record_ = 0;  // bytes of a record, and of them labels
+  std::int64_t labels_ = 1, record_ = 0;  // the bytes of a record, and those of its labels
   std::vector<std::uint8_t> records_;
 };
 

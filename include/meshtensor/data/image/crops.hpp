@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the part of an image that a network sees: random crops for training, the centre for evaluation.
+// Chooses the part of an image that a network sees: random crops for training, and the centre for evaluation.
 #pragma once
 
 #include <algorithm>
@@ -12,32 +12,32 @@
 
 namespace meshtensor {
 
-/// A part of an image, to be resized: `from` of the image becomes `height` x `width` pixels, of which `window` is seen.
+/// A view of an image. The part `from` of the image is resized to `height` x `width` pixels, of which `window` is seen.
 struct image_view {
   image_box from;
   std::int64_t height = 0, width = 0;
   image_box window;
 };
 
-/// Bounds of a random crop: its share of the image's area, and its width divided by its height.
+/// The bounds of a random crop: its share of the image's area, and its width divided by its height.
 struct crop_bounds {
   double least_area = 0.08, most_area = 1, least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;
 };
 
 namespace detail {
-/// Rounds to nearest, ties to even.
+/// Rounds to the nearest whole number, and ties to even.
 inline std::int64_t nearest_whole(double x) { return static_cast<std::int64_t>(std::nearbyint(x)); }
 inline double drawn_between(double low, double high, std::uint32_t word) {
   return low + (high - low) * static_cast<double>(word) * 0x1p-32;
 }
-/// Uniform in 0 … last.
+/// A uniform random number from 0 to `last`.
 inline std::int64_t drawn_up_to(std::int64_t last, std::uint32_t word) {
   return static_cast<std::int64_t>(static_cast<double>(last + 1) * (static_cast<double>(word) * 0x1p-32));
 }
 }  // namespace detail
 
-/// A part of random area, aspect and place; where ten tries do not fit, the middle of the image, as near to the aspects
-/// as it can be.
+/// A part with random area, aspect and position. If ten tries do not fit, it is the middle of the image, with an aspect
+/// as near to the bounds as possible.
 ///
 /// source  Szegedy et al., Going deeper with convolutions, CVPR 2015
 inline image_box random_crop(random_stream const& random, std::int64_t height, std::int64_t width,
@@ -62,7 +62,7 @@ inline image_box random_crop(random_stream const& random, std::int64_t height, s
   return {(height - h) / 2, (width - w) / 2, h, w};
 }
 
-/// The middle `crop_height` x `crop_width` of the image, whose shorter side is resized to `shorter` first.
+/// The middle `crop_height` x `crop_width` pixels of the image, whose shorter side is resized to `shorter` first.
 ///
 /// errors  R65 the resized image is smaller than its crop
 inline image_view centre_crop(std::int64_t height, std::int64_t width, std::int64_t shorter, std::int64_t crop_height,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes an image file by what its bytes say, whatever its name.
+// Decodes an image file. The format follows from the first bytes, not from the name.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// `GIF`, `WebP`, …; empty: unknown.
+/// The format's name, for example `GIF` or `WebP`, or an empty string if it is unknown.
 inline std::string_view image_format(std::span<std::uint8_t const> bytes) {
   std::string_view const text(reinterpret_cast<char const*>(bytes.data()), std::min<std::size_t>(bytes.size(), 16));
   struct format {
@@ -34,7 +34,7 @@ inline std::string_view image_format(std::span<std::uint8_t const> bytes) {
 }
 }  // namespace detail
 
-/// Decodes JPEG and PNG to RGB. `name` is for error sentences.
+/// Decodes JPEG and PNG to RGB. `name` is the image's name in error sentences.
 ///
 /// errors  R60 it is of another format, is damaged, or has more than `most_pixels`; R61 this program was built without
 /// the component images

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads IDX files: images and labels as MNIST has them.
+// Reads IDX files, the format of MNIST's images and labels.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct idx_array {
   std::vector<std::uint8_t> bytes;
 };
 
-/// The array in an IDX file. `file` is for error sentences.
+/// The array in an IDX file. `file` is its name in error sentences.
 ///
 /// errors  R64 it is not IDX, its elements are not bytes, or it ends early or late
 inline idx_array idx_of(std::vector<std::uint8_t> bytes, std::string const& file) {
@@ -47,16 +47,18 @@ inline idx_array idx_of(std::vector<std::uint8_t> bytes, std::string const& file
   return r;
 }
 
-/// Reads an IDX file, packed by gzip if its name ends in .gz. errors R64; C02 it cannot be read; R52
+/// Reads an IDX file, and unpacks it if its name ends in .gz.
+///
+/// errors  R64 it is not IDX; C02 it cannot be read; R52 it cannot be unpacked
 inline idx_array read_idx(std::filesystem::path const& file) { return idx_of(read_unpacked(file), file.string()); }
 
-/// The grey images of one IDX file, [images, height, width], with the labels of another, [images].
+/// The grey images of one IDX file, [images, height, width], with the labels of another file, [images].
 class idx_images : public image_set {
  public:
   /// errors  R64 a file is not IDX, or the two do not belong together; C02, R52 a file cannot be read
   idx_images(std::filesystem::path const& images, std::filesystem::path const& labels)
       : idx_images(read_idx(images), read_idx(labels), images.string(), labels.string()) {}
-  /// `file` and `other` are for error sentences.
+  /// `file` and `other` are the names of images and labels in error sentences.
   idx_images(idx_array images, idx_array labels, std::string file, std::string const& other)
       : images_(std::move(images)), labels_(std::move(labels)), file_(std::move(file)) {
     if (images_.extents.size() != 3 || images_.bytes.empty())

@@ -12,13 +12,13 @@ namespace meshtensor {
 
 /// An RGB image, row-major: `pixels` [height, width, 3].
 struct image {
-  /// An image of more pixels is refused: it would be 600 MB in memory.
+  /// An image with more pixels is refused, because it would take more than 600 MB of memory.
   static constexpr std::int64_t most_pixels = 200'000'000;
 
   std::int64_t height = 0, width = 0;
   std::vector<std::uint8_t> pixels;
 
-  /// Gives it other extents. Its memory is reused, and the pixels are of any values.
+  /// Sets the extents. The memory is reused, and the pixels have undefined values.
   void resize(std::int64_t h, std::int64_t w) {
     height = h, width = w;
     pixels.resize(static_cast<std::size_t>(h * w * 3));
@@ -36,11 +36,11 @@ struct image_box {
 };
 
 namespace detail {
-/// `image 'cats/7.jpg' is damaged: Premature end of JPEG file: copy it again, or leave it out`
+/// Throws, for example, `image 'cats/7.jpg' is damaged: Premature end of JPEG file: copy it again, or leave it out`.
 [[noreturn]] inline void image_is_damaged(std::string const& name, std::string const& problem) {
   throw error("R60", {"the image '", name, "' is damaged: ", problem, ": copy it again, or leave it out"});
 }
-/// Refuses an image that claims to be too large, before memory is taken for it.
+/// Refuses an image that claims to be too large before memory is allocated for it.
 inline void check_image_extents(std::string const& name, std::int64_t height, std::int64_t width, std::int64_t most) {
   if (height < 1 || width < 1) image_is_damaged(name, "it has no pixels");
   if (height > most / width)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of images for a network: decoded, cropped, flipped and normalized; what a row has depends on seed and place
-// only.
+// Batches of images for a network, decoded, cropped, flipped and normalized. The content of a row depends only on the
+// seed and its position.
 #pragma once
 
 #include <algorithm>
@@ -31,44 +31,45 @@ struct image_part {
 struct image_batch {
   std::vector<float> pixels;         // [rows, height, width, channels]
   std::vector<std::int32_t> labels;  // [rows]
-  std::vector<float> counts;         // [rows]: 1; 0 in a row without an image, whose pixels and label are 0
+  std::vector<float> counts;         // [rows]: 1, or 0 in a row without an image, whose pixels and label are 0
   std::vector<std::int64_t> images;  // [rows]: the number in the set, or −1
-  std::vector<std::string> skipped;  // for each damaged image among these a sentence
+  std::vector<std::string> skipped;  // a sentence for each damaged image among these
 };
 
-/// The part of an image that is learnt from: of random area and aspect, resized; the whole, moved by a few pixels; or
-/// the middle.
+/// The part of an image that a network learns from. `random` has a random area and aspect and is resized. `moved` is
+/// the whole image, moved by a few pixels. `middle` is the middle.
 enum class image_crop { random, moved, middle };
 
 /// The size of the batches of `image_batches`, and how they treat images.
 struct image_options {
   std::int64_t rows = 32, height = 224, width = 224;
-  /// With a seed images come in another order in each epoch, without end, cropped and flipped at random. Without one
-  /// they come in their order, once, and of each the middle is seen.
+  /// With a seed, images come in another order in each epoch, without end, and they are cropped and flipped at random.
+  /// Without a seed, they come in their order, once, and the middle of each image is seen.
   std::optional<std::uint64_t> seed = {};
   image_crop crop = image_crop::random;
   crop_bounds bounds = {};      // of random crops
-  std::int64_t most_moved = 4;  // pixels; what comes into view is black
+  std::int64_t most_moved = 4;  // pixels; the gap at the border becomes black
   bool flip = true;
-  /// Of the middle: what the shorter side of the image is resized to; 0: 8/7 of the longer side of the crop, 256 for
-  /// 224.
+  /// For the middle: the size to which the shorter side of the image is resized. 0 is 8/7 of the longer side of the
+  /// crop, for example 256 for 224.
   std::int64_t shorter = 0;
-  /// 3: colours, of which grey images have equal ones. 1: grey, which colours become by the usual weights. 0: as all
-  /// images of the set are.
+  /// 3 gives colours, and a grey image gets three equal ones. 1 gives grey, computed from colours by the usual weights.
+  /// 0 gives the channels that all images of the set have.
   int channels = 0;
-  /// A pixel is (byte / 255 − mean) / deviation. These are ImageNet's. Grey has the means of the three.
+  /// A pixel is (byte / 255 − mean) / deviation. The defaults are ImageNet's. Grey uses the means of the three values.
   std::array<float, 3> mean{0.485f, 0.456f, 0.406f}, deviation{0.229f, 0.224f, 0.225f};
-  /// Whether a damaged image is left out, its row without an image, and named in the batch; otherwise R60 is thrown.
+  /// If true, the row of a damaged image stays without an image, and the batch names the image. Otherwise R60 is
+  /// thrown.
   bool skip_damaged = false;
 };
 
-/// Batches of a set of images, which must outlive them. A batch is named by the place of its first row in the sequence
-/// of all epochs: each epoch is size() places, so that every image comes once in it, whatever the number of rows.
-/// Several threads may read at once.
+/// Batches of a set of images. The set must outlive them. A batch is identified by the position of its first row in the
+/// sequence of all epochs. Each epoch has size() positions, so that every image comes once in it for any number of
+/// rows. Several threads may read at once.
 class image_batches {
  public:
-  /// errors  R65 a batch has no rows, images no pixels, or the options do not fit each other; R66 no channels are asked
-  /// for, and some images are grey and some have colours
+  /// errors  R65 a batch has no rows, images have no pixels, or the options do not fit each other; R66 the options name
+  /// no channels, and some images are grey and some have colours
   image_batches(image_set const& set, image_options const& o) : set_(set), o_(o) {
     if (o.channels != 0 && o.channels != 1 && o.channels != 3)
       throw error("R65", {"images have no ", o.channels,
@@ -90,16 +91,16 @@ class image_batches {
         normalized_[c][v] = (static_cast<float>(v) / 255.0f - o_.mean[c]) / o_.deviation[c];
   }
 
-  /// With the channels that the batches have, 1 or 3.
+  /// The options, with the number of channels that the batches have, 1 or 3.
   image_options const& options() const { return o_; }
-  /// Images, which are places of an epoch.
+  /// The number of images, which is the number of positions in an epoch.
   std::int64_t size() const { return set_.size(); }
-  /// The batches in which every image comes once.
+  /// The number of batches in which every image comes once.
   std::int64_t per_epoch() const { return (size() + o_.rows - 1) / o_.rows; }
 
-  /// Reads the batch whose first row has this place, or a part of it: only its images are decoded.
+  /// Reads the batch whose first row has this position, or a part of it. It decodes only the images of the part.
   ///
-  /// errors  R60 an image is damaged; R65 there is no such place or part, or an image is too small for its crop
+  /// errors  R60 an image is damaged; R65 there is no such position or part, or an image is too small for its crop
   void read(std::int64_t place, image_batch& to, image_part const& mine = {}) const {
     interval const rows = share(o_.rows, mine.rows, place);
     interval const height = share(o_.height, mine.height, place), width = share(o_.width, mine.width, place);
@@ -135,7 +136,7 @@ class image_batches {
                           ": places and parts count from 0"});
     return part_of(extent, mine.of, mine.part);
   }
-  /// The image at a place.
+  /// The image at a position.
   std::optional<source> source_of(std::int64_t place) const {
     if (!o_.seed) return place < size() ? std::optional<source>({place, {}}) : std::nullopt;
     auto const epoch = static_cast<std::uint64_t>(place / size());
@@ -158,7 +159,7 @@ class image_batches {
   /// The view of an image, and whether it is mirrored.
   std::pair<image_view, bool> view_of(source const& from, image const& whole) const {
     if (!from.random) return {centre_crop(whole.height, whole.width, o_.shorter, o_.height, o_.width), false};
-    auto const words = from.random->words(10);  // a random crop takes those before
+    auto const words = from.random->words(10);  // a random crop takes the words before 10
     bool const mirrored = o_.flip && (words[0] & 1) != 0;
     image_view v{{0, 0, whole.height, whole.width}, o_.height, o_.width, {0, 0, o_.height, o_.width}};
     if (o_.crop == image_crop::middle) v = centre_crop(whole.height, whole.width, o_.shorter, o_.height, o_.width);
@@ -169,7 +170,7 @@ class image_batches {
     }
     return {v, mirrored};
   }
-  /// Writes the part `rows` x `columns` of what is seen of `m.whole`.
+  /// Writes the part `rows` x `columns` of the view of `m.whole`.
   void show(source const& from, interval rows, interval columns, memory& m, float* pixels) const {
     auto const [v, mirrored] = view_of(from, m.whole);
     std::int64_t const left = mirrored ? o_.width - columns.begin - columns.count : columns.begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channels of images: those of a JPEG or PNG file by its first bytes, and grey from colours.
+// The channels of images: reads their number from the first bytes of a JPEG or PNG file, and turns colours into grey.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,9 @@
 
 namespace meshtensor {
 
-/// The channels of a JPEG or PNG file whose first bytes these are: 1 for grey, 3 for colours, which palettes and inks
-/// become; none if more bytes are needed, or if they are of no such file.
+/// The channels of a JPEG or PNG file that begins with these bytes: 1 for grey and 3 for colours. Palettes and inks
+/// count as colours, because they are decoded to colours. There is no value if more bytes are needed, or if the bytes
+/// are of no such file.
 inline std::optional<int> channels_in_file(std::span<std::uint8_t const> bytes) {
   auto const has = [&](std::size_t count) { return bytes.size() >= count; };
   if (has(26) && bytes[0] == 0x89 && bytes[1] == 'P')
@@ -32,8 +33,8 @@ inline std::optional<int> channels_in_file(std::span<std::uint8_t const> bytes) 
   return {};
 }
 
-/// Makes the three bytes of each pixel equal: 0.299 of red, 0.587 of green and 0.114 of blue, rounded as in Pillow. A
-/// grey pixel keeps its value.
+/// Makes the three bytes of each pixel equal: 0.299 of red plus 0.587 of green plus 0.114 of blue, rounded as in
+/// Pillow. A grey pixel keeps its value.
 ///
 /// source  ITU-R BT.601
 inline void make_grey(image& of) {

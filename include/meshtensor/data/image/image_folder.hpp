@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of images by class, as ImageNet has it: FOLDER/CLASS/FILE, or the same in tar files.
+// A folder of images by class, as in ImageNet: FOLDER/CLASS/FILE, or the same files in tar archives.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,12 @@
 
 namespace meshtensor {
 
-/// The images of a folder: files that end in .jpg, .jpeg or .png, in a folder for each class (and any folders in it).
-/// tar files in the folder, or one instead of it, are read in place and count as if they were unpacked together: the
-/// class is the first folder below those that all their images share, or, where an archive has images without a
-/// folder, the archive's name. Classes are sorted by their names, images by class and file: the numbers do not depend
-/// on the file system, and an archive of a folder has those of the folder.
+/// The images of a folder. They are files that end in .jpg, .jpeg or .png, in a folder for each class or in any folders
+/// in it. The folder may also have tar archives, or one archive may stand instead of it. Archives are read in place and
+/// count as if they were unpacked together. The class of their images is the first folder below the folders that all of
+/// them share. If an archive has images without a folder, the class is the archive's name. Classes are sorted by their
+/// names, and images by class and file. Therefore the numbers do not depend on the file system, and an archive of a
+/// folder has the same numbers as the folder.
 class image_folder : public image_set {
  public:
   /// errors  R62 it cannot be read, or has no image; R63 a tar file is damaged
@@ -63,8 +64,8 @@ class image_folder : public image_set {
   std::string key(std::int64_t number) const override {
     return classes_[static_cast<std::size_t>(place_of(number).label)] + "/" + std::string(file_name(number));
   }
-  /// Looks at the first bytes of each file, so it takes as long as opening all of them. A file that does not tell
-  /// counts as one of colours.
+  /// Looks at the first bytes of each file, so it takes as long as opening all of them. A file whose bytes do not tell
+  /// counts as a file with colours.
   int channels() const override {
     std::int64_t grey = -1, coloured = -1, count = 0;  // examples of both
     for (std::int64_t i = 0; i < size(); ++i) {
@@ -88,7 +89,7 @@ class image_folder : public image_set {
     return read_part(f, 0, std::min(f.size(), most));
   }
   int channels_of(std::int64_t number) const {
-    constexpr std::int64_t first = 1 << 16;  // longer than what most cameras write before the frame
+    constexpr std::int64_t first = 1 << 16;  // longer than the data that most cameras write before the frame
     std::optional<int> const told = channels_in_file(bytes_of(number, first));
     return told ? *told : channels_in_file(bytes_of(number)).value_or(3);
   }
@@ -166,7 +167,7 @@ class image_folder : public image_set {
       found.push_back({label_of(i.class_name), std::move(i.path), static_cast<std::int32_t>(i.archive), i.at, i.bytes});
   }
 
-  /// Numbers classes as they come; `number_classes` sorts them.
+  /// Numbers classes in the order in which they are found. `number_classes` sorts them later.
   std::int32_t label_of(std::string const& name) {
     return known_.try_emplace(name, static_cast<std::int32_t>(known_.size())).first->second;
   }
@@ -183,9 +184,9 @@ class image_folder : public image_set {
   std::filesystem::path path_;
   std::vector<std::string> classes_;
   std::vector<io::file> archives_;
-  std::map<std::string, std::int32_t> known_;  // while they are found
+  std::map<std::string, std::int32_t> known_;  // used while the images are found
   std::vector<place> places_;
-  std::string names_;  // of all files, one after the other: a set has millions
+  std::string names_;  // of all files, one after the other, because a set has millions
   std::vector<std::size_t> name_begins_;
 };
 

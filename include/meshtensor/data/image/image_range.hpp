@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of a set of images, used as a set: splits data that comes without a validation part.
+// A range of a set of images, used as a set. For example, it splits data that comes without a validation part.
 #pragma once
 
 #include "meshtensor/data/image/image_set.hpp"
 
 namespace meshtensor {
 
-/// `count` images of another set, which must outlive it, from `first` on; with a negative count, all that follow.
+/// `count` images of another set from `first` on, or all that follow if the count is negative. The other set must
+/// outlive it.
 class image_range : public image_set {
  public:
   /// errors  R65 the set has no such range

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a set of images into one to learn from and one to validate with: by its folders, or by a fraction.
+// Splits a set of images into a set for training and a set for validation, by its folders or by a fraction.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace meshtensor {
 
-/// Some images of another set, which must outlive it, with the classes of that set or of a third one.
+/// Some images of another set, with the classes of that set. The other set must outlive it.
 class image_subset : public image_set {
  public:
   image_subset(image_set const& of, std::vector<std::int64_t> numbers) : of_(of), numbers_(std::move(numbers)) {}
@@ -41,7 +41,7 @@ class image_subset : public image_set {
 
 namespace detail {
 
-/// A number from 0 to below 1 for a text and a seed: the same on every machine.
+/// A number from 0 to below 1 that depends only on the text and the seed, so that it is the same on every machine.
 inline double drawn_for(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = 0xcbf29ce484222325ull ^ (seed * 0x9e3779b97f4a7c15ull);
   for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -50,7 +50,7 @@ inline double drawn_for(std::string_view text, std::uint64_t seed) {
   return static_cast<double>((hash ^ (hash >> 31)) >> 11) * 0x1p-53;
 }
 
-/// A folder with the labels of another one, whose classes it has or some of them.
+/// A folder that takes its labels from another set. It must not have a class that the other set lacks.
 class relabelled_folder : public image_set {
  public:
   relabelled_folder(std::unique_ptr<image_folder> of, image_set const& like, std::string const& path)
@@ -83,24 +83,25 @@ class relabelled_folder : public image_set {
 }  // namespace detail
 
 struct image_split_options {
-  /// The share of the images that are held out for validation, above 0 and below 1, if no folder has them.
+  /// The share of the images that are held out for validation, above 0 and below 1. It is needed if no folder has them.
   std::optional<double> validation = {};
   /// Another seed holds out other images.
   std::uint64_t seed = 0;
 };
 
-/// The images of a folder, or of any set, in two sets: to learn from, and to validate with.
+/// Splits the images of a folder, or of any set, into two sets: one for training and one for validation. For example:
 ///
 ///     mt::image_split const pets("pets", {.validation = 0.1});
 ///     mt::image_batches const learnt(pets.train(), …), judged(pets.validation(), …);
 ///
-/// A folder with `train` (or `training`) and `val` (or `valid`, `validation`) in it has its parts there. Otherwise the
-/// fraction is drawn, image by image, by a hash of its class and file name: the same images whatever the number of
-/// ranks, and an image that is added moves no other one. So a part has about the fraction, not exactly.
+/// If the folder has `train` (or `training`) and `val` (or `valid`, `validation`) in it, these are the two sets.
+/// Otherwise a hash of its class and file name decides for each image. Therefore the sets do not depend on the number
+/// of ranks, and a new image moves no other image. For the same reason, a set has about the fraction of the images, not
+/// exactly.
 class image_split {
  public:
-  /// errors  R67 the fraction is not between 0 and 1, there is none and no folder for validation, or both; a part has
-  /// no image, or a class that the other lacks. Those of image_folder
+  /// errors  R67 the fraction is not between 0 and 1, there is neither a fraction nor a folder for validation, or both;
+  /// a set has no image, or validation has a class that training lacks. Also the errors of image_folder
   explicit image_split(std::filesystem::path const& folder, image_split_options const& o = {}) {
     std::string const learnt = part_in(folder, {"train", "training", ""});
     std::string const held_out = part_in(folder, {"val", "valid", "validation"});
@@ -116,7 +117,7 @@ class image_split {
       validation_ = std::make_unique<detail::relabelled_folder>(std::make_unique<image_folder>(folder / held_out),
                                                                 *all_, (folder / held_out).string());
   }
-  /// Of a set that must outlive it, by the fraction.
+  /// Splits a set by the fraction. The set must outlive it.
   image_split(image_set const& all, image_split_options const& o) {
     require_fraction(o, "the set", false);
     draw(all, o, "the set");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of images one after the other, made by threads while a step runs, from any place on.
+// Batches of images one after the other, from any position on. Threads make them while a step runs.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace meshtensor {
 
-/// The batches of a set of images from a place on: `next()` once a step. To go on after a stop a training remembers
-/// `position()`, one number, whatever batch and ranks it goes on with.
+/// The batches of a set of images from a position on. A program calls `next()` once a step. To continue after a stop, a
+/// training needs only `position()`, one number, even if it continues with another batch size or other ranks.
 class image_stream {
  public:
   struct options {
@@ -25,16 +25,16 @@ class image_stream {
     seek(position);
   }
 
-  /// The next batch, or this rank's part of it; valid until the next call. errors R60 an image in it is damaged
+  /// The next batch, or this rank's part of it. It is valid until the next call. errors R60 an image in it is damaged
   image_batch const& next() {
     position_ += all_.options().rows;
     return batches_->next();
   }
-  /// The images of all epochs before the next batch.
+  /// The number of images, over all epochs, before the next batch.
   std::int64_t position() const { return position_; }
-  /// Whether every image has come; never, if they come in a random order.
+  /// Whether every image has come. It is always false if the images come in a random order, because that has no end.
   bool at_end() const { return !all_.options().seed && position_ >= all_.size(); }
-  /// Goes on, or back, to a position: 0 for the first image.
+  /// Moves forward or back to a position. 0 is the first image.
   void seek(std::int64_t position) {
     if (position < 0) throw error("R65", {"there is no position ", position, " in a set of images: they count from 0"});
     batches_.reset();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes JPEG by libjpeg. Needs the component images.
+// Decodes JPEG files with libjpeg. It needs the component images.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
 
-// Needs what stands above.
+// jpeglib.h needs the headers above it.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -22,8 +22,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// One file that libjpeg reads. Whatever libjpeg finds wrong is an exception that passes through its functions, which
-/// hold nothing but memory of `about_`: the destructor frees it.
+/// One file that libjpeg reads. If libjpeg finds a fault, an exception passes through its functions. They hold nothing
+/// but memory of `about_`, which the destructor frees.
 class jpeg_file {
  public:
   jpeg_file(std::span<std::uint8_t const> bytes, std::string const& name) : name_(name) {
@@ -58,12 +58,13 @@ class jpeg_file {
     problems_.format_message(reinterpret_cast<j_common_ptr>(&about_), text.data());
     image_is_damaged(name_, text.data());
   }
-  /// Of warnings only the end of the file counts: other decoders show images with odd bytes between their parts.
+  /// Of the warnings, only the end of the file counts, because other decoders show images with odd bytes between their
+  /// parts.
   void note(int level) {
     if (level < 0 && problems_.msg_code == JWRN_JPEG_EOF) ended_early_ = true;
     if (ended_early_) fail();
   }
-  /// A small file may claim any number of scans, each of which passes over the whole image.
+  /// Limits the scans. A small file may claim any number of them, and each scan passes over the whole image.
   void check_progress() {
     if (about_.input_scan_number > 500) image_is_damaged(name_, "it has more than 500 scans");
   }
@@ -77,7 +78,7 @@ class jpeg_file {
       jpeg_read_scanlines(&about_, rows.data(), std::min(left, static_cast<JDIMENSION>(rows.size())));
     }
   }
-  /// Files of four inks have them inverted, as Adobe's programs write them.
+  /// Reads a file of four inks. The inks are inverted, because Adobe's programs write them so.
   void read_inks(image& to) {
     std::vector<std::uint8_t> inks(static_cast<std::size_t>(to.width * 4));
     while (about_.output_scanline < about_.output_height) {
@@ -88,7 +89,7 @@ class jpeg_file {
         for (std::size_t c = 0; c < 3; ++c) *colour++ = mixed(255 - inks[i + c], inks[i + 3]);
     }
   }
-  /// What an ink leaves of the light that black leaves, rounded.
+  /// The light that an ink leaves of the light that black leaves, rounded.
   static std::uint8_t mixed(int ink, int light) {
     int const product = ink * light + 128;
     return static_cast<std::uint8_t>(std::max(0, light - (((product >> 8) + product) >> 8)));
@@ -103,7 +104,7 @@ class jpeg_file {
 
 }  // namespace detail
 
-/// Decodes a JPEG file to RGB: grey and CMYK become RGB, the orientation that a camera notes is not heeded.
+/// Decodes a JPEG file to RGB. Grey and CMYK become RGB. The orientation that a camera notes is ignored.
 ///
 /// errors  R60 it is damaged, ends early, or has more than `most_pixels`
 inline void decode_jpeg(std::span<std::uint8_t const> bytes, std::string const& name, image& to,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes PNG by libpng. Needs the component images.
+// Decodes PNG files with libpng. It needs the component images.
 #pragma once
 
 #include <png.h>
@@ -16,8 +16,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// One file that libpng reads. Whatever libpng finds wrong is an exception that passes through its functions, which
-/// hold nothing but memory of `file_`: the destructor frees it.
+/// One file that libpng reads. If libpng finds a fault, an exception passes through its functions. They hold nothing
+/// but memory of `file_`, which the destructor frees.
 class png_file {
  public:
   png_file(std::span<std::uint8_t const> bytes, std::string const& name) : left_(bytes), name_(name) {
@@ -74,7 +74,7 @@ class png_file {
 
 }  // namespace detail
 
-/// Decodes a PNG file to RGB: grey and palettes become RGB, of 16 bits the upper 8 stay, transparency is dropped.
+/// Decodes a PNG file to RGB. Grey and palettes become RGB, the upper 8 of 16 bits stay, and transparency is dropped.
 ///
 /// errors  R60 it is damaged, ends early, or has more than `most_pixels`
 inline void decode_png(std::span<std::uint8_t const> bytes, std::string const& name, image& to,

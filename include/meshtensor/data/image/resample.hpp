@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizes images, antialiased: triangles as wide as a pixel of the result, in whole numbers, so that every machine
-// computes the same bytes.
+// Resizes images with antialiasing. The filter is a triangle as wide as a pixel of the result, in whole numbers, so
+// that every machine computes the same bytes.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace meshtensor {
 
 namespace detail {
 
-/// The weights of a row of elements that becomes `to` elements: of an element of the result, those that it sums and
-/// their weights, which add up to one. One is 2^22, so that sums of bytes fit in 32 bits.
+/// The weights with which a row of elements becomes `to` elements. For each element of the result, they say which
+/// elements it sums, and with which weights, which add up to one. One is 2^22, so that sums of bytes fit in 32 bits.
 ///
-/// source  the antialiased bilinear filter of Pillow (Image.resize), whose results these are to the bit
+/// source  the antialiased bilinear filter of Pillow (Image.resize), with bit-identical results
 struct resample_weights {
   static constexpr int bits = 22;
   std::vector<interval> from;        // of each element of the result
   std::vector<std::int32_t> weight;  // [to, most]
   std::int64_t most = 0;
 
-  /// For the elements of `part` alone.
+  /// Computes the weights for the elements of `part` alone.
   resample_weights(std::int64_t elements, std::int64_t to, interval part) {
     double const scale = static_cast<double>(elements) / static_cast<double>(to), reach = std::max(scale, 1.0);
     most = static_cast<std::int64_t>(std::ceil(reach)) * 2 + 1;
@@ -50,7 +50,8 @@ struct resample_weights {
   }
   std::int32_t const* of(std::int64_t i) const { return weight.data() + i * most; }
 
-  /// A sum of weighted bytes as a byte. Weights are not negative, but rounded: their sum may exceed one by a little.
+  /// A sum of weighted bytes as a byte. Weights are not negative, but they are rounded, so their sum may slightly
+  /// exceed one.
   static std::uint8_t byte(std::int32_t sum) { return static_cast<std::uint8_t>(std::min(sum >> bits, 255)); }
 };
 
@@ -66,10 +67,10 @@ inline void resample_row(std::uint8_t const* from, resample_weights const& w, st
   }
 }
 
-/// Sums rows, `stride` bytes apart.
+/// Sums rows that are `stride` bytes apart.
 inline void resample_rows(std::uint8_t const* from, std::int64_t stride, std::int32_t const* weight, std::int64_t rows,
                           std::uint8_t* to, std::int64_t bytes) {
-  constexpr std::int64_t block = 16;  // in registers
+  constexpr std::int64_t block = 16;  // held in registers
   for (std::int64_t at = 0; at < bytes; at += block) {
     std::int64_t const first = std::max<std::int64_t>(std::min(at, bytes - block), 0);  // the last block may overlap
     std::int64_t const count = std::min(block, bytes);
@@ -86,8 +87,8 @@ inline void resample_rows(std::uint8_t const* from, std::int64_t stride, std::in
 
 }  // namespace detail
 
-/// Resizes the part `box` of an image to `height` x `width`; of the result only `window` is computed. Nothing outside
-/// of `box` has an influence. `rows` is memory for what lies between.
+/// Resizes the part `box` of an image to `height` x `width`, but computes only `window` of the result. Pixels outside
+/// of `box` have no influence. `rows` is workspace.
 inline void resample(image const& from, image_box const& box, std::int64_t height, std::int64_t width,
                      image_box const& window, image& to, image& rows) {
   to.resize(window.height, window.width);

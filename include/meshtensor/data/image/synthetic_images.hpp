@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up images to try a training with: coloured patches that depend on the class, plus noise.
+// Synthetic images to try a training with: coloured patches that depend on the class, plus noise.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace meshtensor {
 
-/// Images to try a training with: a function of seed and number, the same on every machine, and easy to learn.
+/// Images to try a training with. They depend only on seed and number, are the same on every machine, and are easy to
+/// learn.
 class synthetic_images : public image_set {
  public:
   struct options {
@@ -30,7 +31,7 @@ class synthetic_images : public image_set {
   std::vector<std::string> const& classes() const override { return classes_; }
   std::int32_t label(std::int64_t number) const override { return static_cast<std::int32_t>(number % o_.classes); }
   std::string name(std::int64_t number) const override { return "synthetic image " + std::to_string(number); }
-  /// Three quarters of a byte are the patch, one quarter is noise.
+  /// Decodes an image. Three quarters of a byte come from the patch, and one quarter is noise.
   void read(std::int64_t number, image& to) const override {
     to.resize(o_.height, o_.width);
     random_stream const of_class({o_.seed, 0x7061746368ull, 0}, static_cast<std::uint64_t>(label(number)));

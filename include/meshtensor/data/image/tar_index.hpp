@@ -60,7 +60,7 @@ class tar_reader {
     std::string_view const all(reinterpret_cast<char const*>(header_.data()) + at, length);
     return all.substr(0, all.find('\0'));
   }
-  /// Octal digits between blanks; or, where the first bit is set, a number in binary.
+  /// A number in octal digits with optional blanks around it, or a binary number if the first bit is set.
   std::int64_t number(std::size_t at, std::size_t length) const {
     std::int64_t value = 0;
     if ((header_[at] & 0x80) != 0) {
@@ -81,7 +81,7 @@ class tar_reader {
   }
   bool carries_content() const { return kind_ < '1' || kind_ > '6'; }
 
-  /// Whether there is a header; the end is a block of zeros.
+  /// Whether there is a header. The end of the archive is a block of zeros.
   bool read_header(std::int64_t at) {
     if (at > archive_.size() - block) refuse("it ends without a mark of its end: copy it again");
     archive_.read(at, std::as_writable_bytes(std::span(header_)));
@@ -111,7 +111,7 @@ class tar_reader {
       (kind_ == 'L' ? long_name_ : long_target_) = text.substr(0, text.find('\0'));
       return;
     }
-    while (!text.empty()) {  // `LENGTH KEY=VALUE\n`; the length is of all of it
+    while (!text.empty()) {  // `LENGTH KEY=VALUE\n`, where the length is that of the whole line
       std::size_t length = 0;
       auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), length);
       auto const digits = static_cast<std::size_t>(end - text.data());
@@ -141,8 +141,9 @@ class tar_reader {
 
 }  // namespace detail
 
-/// The files in a tar archive, and the links to them, in its order, with names as tar unpacks them: without `/`, `./`
-/// and `../` at their start. Folders are left out; of files with one name the last counts.
+/// The files in a tar archive and the links to them, in the archive's order. Their names are as tar unpacks them,
+/// without `/`, `./` and `../` at their start. Folders are left out. If several files have the same name, the last one
+/// counts.
 ///
 /// errors  R63 it is damaged, ends early, or has sparse files or hard links to nothing; C02 it cannot be read
 inline std::vector<tar_member> tar_members(io::file const& archive) { return detail::tar_reader(archive).members(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and links in a tar archive, as they are once it is unpacked.
+// Resolves the names and links in a tar archive to the state after unpacking.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,15 @@ namespace meshtensor {
 struct tar_member {
   std::string name;
   std::int64_t at = 0, bytes = 0;  // of its content in the archive
-  /// The target of a symbolic link that may lead to a folder or out of the archive; it has no content. Else empty.
+  /// The target of a symbolic link that may lead to a folder or out of the archive. Such a link has no content.
+  /// Otherwise empty.
   std::string link = {};
 };
 
 namespace detail {
 
-/// A path without `.`, `..` and empty parts: `./a/../b//c` is `b/c`. tar unpacks names that begin with `/` or `../`
-/// without these; `leaves` tells of them.
+/// A path without `.`, `..` and empty parts. For example, `./a/../b//c` is `b/c`. tar unpacks names that begin with `/`
+/// or `../` without these parts. `leaves` becomes true for such a path.
 inline std::string unpacked_path(std::string_view path, bool* leaves = nullptr) {
   std::string r;
   if (path.starts_with('/') && leaves != nullptr) *leaves = true;
@@ -43,17 +44,17 @@ inline std::string unpacked_path(std::string_view path, bool* leaves = nullptr) 
   return r;
 }
 
-/// Collects what an archive has, and finds what its links lead to.
+/// Collects the entries of an archive, and finds the files to which its links lead.
 class tar_links {
  public:
   void add_file(std::string name, std::int64_t at, std::int64_t bytes) {
     all_.push_back({.member = {std::move(name), at, bytes}});
   }
-  /// A hard link's target is a name in the archive.
+  /// Adds a hard link. Its target is a name in the archive.
   void add_hard_link(std::string name, std::string_view target) {
     all_.push_back({.member = {std::move(name)}, .is_link = true, .target = unpacked_path(target)});
   }
-  /// A symbolic link's target is a path from the folder of the link.
+  /// Adds a symbolic link. Its target is a path from the folder of the link.
   void add_symbolic_link(std::string name, std::string_view target) {
     bool leaves = false;
     bool const from_root = target.starts_with('/');
@@ -65,9 +66,9 @@ class tar_links {
                     .leaves = leaves});
   }
 
-  /// The members in the archive's order, of those with one name the last, as unpacking leaves it. Links to files have
-  /// the content of the file. Symbolic links that lead nowhere in a folder of the archive are left out. `refuse` is
-  /// called with the name of a hard link that leads nowhere.
+  /// The members in the archive's order. If several have the same name, the last one counts, because unpacking leaves
+  /// that one. Links to files have the content of the file. Symbolic links that lead nowhere in a folder of the archive
+  /// are left out. `refuse` is called with the name of a hard link that leads nowhere.
   template <class Refuse>
   std::vector<tar_member> members(Refuse const& refuse) {
     for (std::size_t i = 0; i < all_.size(); ++i) by_name_.push_back(i);
@@ -100,7 +101,7 @@ class tar_links {
     std::string target = {};  // the name that a link leads to in the archive
     bool leaves = false;      // out of the archive, if there is no such name
   };
-  static constexpr int most_hops = 40;  // as Linux follows
+  static constexpr int most_hops = 40;  // the limit of Linux
 
   std::vector<std::size_t>::const_iterator from(std::string_view name) const {
     return std::lower_bound(by_name_.begin(), by_name_.end(), name,
@@ -115,7 +116,7 @@ class tar_links {
     }
     return at->is_link ? nullptr : at;
   }
-  /// Whether something is in a folder, whose name ends in `/`; the top is empty.
+  /// Whether something is in a folder. The name of the folder ends in `/`, and the top folder's name is empty.
   bool is_folder(std::string const& name) const {
     auto const found = from(name);
     return found != by_name_.end() && all_[*found].member.name.starts_with(name);

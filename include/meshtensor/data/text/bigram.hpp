@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bigram model of a text, a baseline for language models: the probability of a byte given the one before.
+// The bigram model of a text, which predicts a byte from the byte before it. It is a baseline for language models.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class byte_pairs {
   std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(65536);
 };
 
-/// The loss in nats a byte of the bigram model with the counts `learnt`, on the pairs `requests`: the mean of
-/// −log((count + c) / (sum + 256 c)), with the best c of 1, 0.1, 0.01, 0.001.
+/// The loss of the bigram model with the counts `learnt`, on the pairs `asked`, in nats for each byte. It is the mean
+/// of −log((count + c) / (sum + 256 c)), with the best c of 1, 0.1, 0.01 and 0.001.
 inline double bigram_loss(byte_pairs const& learnt, byte_pairs const& asked) {
   double best = std::numeric_limits<double>::infinity();
   for (double const c : {1.0, 0.1, 0.01, 0.001}) {

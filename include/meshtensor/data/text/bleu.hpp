@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLEU: scores translations by the n-grams of up to four words that they share with human ones.
+// BLEU scores translations by the n-grams of up to four words that they share with human translations.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,19 @@
 
 namespace meshtensor {
 
-/// BLEU of a corpus, and its parts. Counts and precisions are by n-gram length, one to four words.
+/// BLEU of a corpus, and the figures that it consists of. Counts and precisions are by n-gram length, from one to four
+/// words.
 struct bleu_score {
   double score = 0;                               // 0 to 100
-  std::array<double, 4> precision{};              // per cent; smoothed for a length without a match
-  std::array<std::int64_t, 4> matched{}, runs{};  // n-grams of the translations: those in a reference; all
+  std::array<double, 4> precision{};              // per cent, smoothed for a length without a match
+  std::array<std::int64_t, 4> matched{}, runs{};  // n-grams of the translations: in a reference, and all
   double brevity = 1;                             // the brevity penalty
   std::int64_t words = 0, reference_words = 0;
 };
 
 namespace detail {
 
-/// Counts of the n-grams of one to four words. In a key, words have a blank between them.
+/// Counts the n-grams of one to four words. In a key, the words have a blank between them.
 inline std::unordered_map<std::string, std::int64_t> runs_of(std::vector<std::string> const& words) {
   std::unordered_map<std::string, std::int64_t> all;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -61,9 +62,10 @@ inline void count_runs(bleu_score& to, std::vector<std::string> const& said,
 
 }  // namespace detail
 
-/// BLEU of translations against one or several references for each: `references[r][i]` belongs to `said[i]`. Cased,
-/// with the words of `words_13a`; lengths without a match are smoothed as in mteval-v13a, by halves. The same figures
-/// as sacreBLEU's nrefs:…|case:mixed|eff:no|tok:13a|smooth:exp.
+/// BLEU of translations against one or several references for each of them: `references[r][i]` belongs to `said[i]`. It
+/// distinguishes upper and lower case, and it counts the words of `words_13a`. Lengths without a match are smoothed as
+/// in mteval-v13a: the first of them gets half a match, the next one a quarter, and so on. The figures are equal to
+/// those of sacreBLEU with nrefs:…|case:mixed|eff:no|tok:13a|smooth:exp.
 ///
 /// errors R56 there is no reference, or one has another number of sentences
 ///
@@ -85,10 +87,10 @@ inline bleu_score corpus_bleu(std::span<std::string const> said, std::span<std::
 
   if (s.words < s.reference_words)
     s.brevity = s.words == 0 ? 0 : std::exp(1 - static_cast<double>(s.reference_words) / static_cast<double>(s.words));
-  if (s.matched[0] == 0) return s;  // without a matching word no longer n-gram matches
+  if (s.matched[0] == 0) return s;  // without a matching word, no longer n-gram matches
   double smoothed = 1, logarithms = 0;
   for (std::size_t n = 0; n < 4; ++n) {
-    if (s.runs[n] == 0) return s;  // no translation is that long: the score is 0
+    if (s.runs[n] == 0) return s;  // no translation is that long, so the score is 0
     auto const all = static_cast<double>(s.runs[n]);
     s.precision[n] = s.matched[n] == 0 ? 100 / ((smoothed *= 2) * all) : 100 * static_cast<double>(s.matched[n]) / all;
     logarithms += std::log(s.precision[n]);
@@ -101,7 +103,8 @@ inline bleu_score corpus_bleu(std::span<std::string const> said, std::vector<std
   return corpus_bleu(said, std::span(&reference, 1));
 }
 
-/// `BLEU = 38.04 69.1/45.2/31.4/21.6 (BP = 0.983 ratio = 0.983 hyp_len = 11972 ref_len = 12179)`, sacreBLEU's format.
+/// For example `BLEU = 38.04 69.1/45.2/31.4/21.6 (BP = 0.983 ratio = 0.983 hyp_len = 11972 ref_len = 12179)`, which is
+/// sacreBLEU's format.
 inline std::string text_of(bleu_score const& s) {
   double const ratio =
       s.reference_words == 0 ? 0 : static_cast<double>(s.words) / static_cast<double>(s.reference_words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses buckets: a few fixed extents for batches of sentence pairs, with little padding. One program for each bucket,
-// bound when it is made, serves sentences of any length.
+// Chooses buckets, which are a few fixed extents for batches of sentence pairs, so that there is little padding. One
+// program for each bucket, bound when it is made, serves sentences of any length.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// The extents of a batch: the number of pairs, and the padded length of both sides in tokens.
+/// The extents of a batch: the number of pairs, and the padded length of source and target in tokens.
 struct bucket {
   std::int64_t rows, source_length, target_length;
   friend bool operator==(bucket const&, bucket const&) = default;
@@ -25,16 +25,16 @@ struct bucket_options {
   std::int64_t count = 4;            // at most so many buckets
   std::int64_t tokens = 4096;        // the most target tokens in a batch, padding included
   std::int64_t longest = 48;         // longer pairs are left out
-  std::int64_t multiple = 8;         // of the rows: for the processors that share them
-  std::int64_t length_multiple = 8;  // of the lengths: the smaller, the less padding
+  std::int64_t multiple = 8;         // of the rows, because several ranks share them
+  std::int64_t length_multiple = 8;  // of the lengths; a smaller value gives less padding
 };
 
-/// The number of tokens of a pair's longer side, with the one that ends a sentence.
+/// The number of tokens of a pair's longer side, including the token that ends a sentence.
 inline std::int64_t length_of(token_pairs const& pairs, std::int64_t pair) {
   return static_cast<std::int64_t>(std::max(pairs.source(pair).size(), pairs.target(pair).size())) + 1;
 }
 
-/// Buckets for pairs up to these lengths, in rising order, with as many rows as `tokens` allows.
+/// Buckets for pairs up to these lengths, in rising order. Each has as many rows as `tokens` allows.
 ///
 /// errors  R55 there is no room for `multiple` rows; lengths do not rise
 inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, bucket_options const& o = {}) {
@@ -52,8 +52,9 @@ inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, 
   return all;
 }
 
-/// The lengths of at most `count` buckets with the least padding: multiples of `length_multiple` that minimize the sum,
-/// over all pairs, of the length of a pair's bucket. The last has room for the longest pair that is not left out.
+/// The lengths of at most `count` buckets with the least padding. They are multiples of `length_multiple`, and they
+/// minimize the sum, over all pairs, of the length of a pair's bucket. The last bucket has room for the longest pair
+/// that is not left out.
 ///
 /// errors  R55 no pair is that short; `length_multiple` is not positive, or more than a batch has room for
 inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket_options const& o = {}) {
@@ -74,7 +75,8 @@ inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket
   std::size_t const places = pairs_up_to.size();
   for (std::size_t i = 1; i < places; ++i) pairs_up_to[i] += pairs_up_to[i - 1];
 
-  // best[k][i]: the least tokens of k + 1 buckets, the last for place i; before[k][i]: the bucket before that one.
+  // `best[k][i]` is the least number of tokens of k + 1 buckets, if the last has the length (i + 1) * step. The bucket
+  // before the last then has the length (`before[k][i]` + 1) * step.
   auto const most = std::min(static_cast<std::size_t>(o.count), places);
   std::vector const nothing(places, std::numeric_limits<std::int64_t>::max());
   std::vector best(most, nothing);
@@ -99,8 +101,9 @@ inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket
   }
 }
 
-/// The best buckets for these pairs: with the lengths above, and the fewest rows that need no batch more than the most
-/// rows do. So pairs are spread evenly, and a bucket's last batch is about as full as the others.
+/// The best buckets for these pairs. They have the lengths of `bucket_lengths`, and the fewest rows that need no more
+/// batches than the greatest possible number of rows. Therefore the pairs are spread evenly, and the last batch of a
+/// bucket is about as full as its others.
 inline std::vector<bucket> choose_buckets(token_pairs const& pairs, bucket_options const& o = {}) {
   std::vector<bucket> all = buckets_up_to(bucket_lengths(pairs, o), o);
   std::vector<std::int64_t> held(all.size());

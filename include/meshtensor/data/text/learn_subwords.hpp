@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns a vocabulary of subwords from texts with sentencepiece when it is first needed, and keeps it. Needs the
+// Learns a vocabulary of subwords from texts with sentencepiece when it is first needed, and keeps it. It needs the
 // component sentencepiece.
 #pragma once
 
@@ -21,14 +21,14 @@
 
 namespace meshtensor {
 
-/// Texts to learn from, each as its lines: `{pairs.source, pairs.target}`.
+/// Texts to learn from, each as a list of lines. An example is `{pairs.source, pairs.target}`.
 using text_list = std::initializer_list<std::span<std::string const>>;
 
 /// Options of the vocabulary.
 struct subword_options {
   std::string kind = "bpe";    // or unigram, char, word
   std::int64_t pieces = 8000;  // the size of the vocabulary, special tokens included
-  double coverage = 1;         // the share of a text's characters that have a piece; less for scripts of thousands
+  double coverage = 1;         // the share of characters that have a piece, less for scripts with thousands of them
 };
 
 namespace detail {
@@ -54,7 +54,8 @@ class lines_in_turn : public sentencepiece::SentenceIterator {
 
 }  // namespace detail
 
-/// Trains a sentencepiece model on texts and returns its bytes: the same on every machine and for any number of cores.
+/// Trains a sentencepiece model on texts and returns its bytes. They are the same on every machine and for any number
+/// of cores.
 ///
 /// errors  R54 no such vocabulary can be learnt
 inline std::string learn_subwords(text_list all, subword_options const& options = {}) {
@@ -75,7 +76,7 @@ inline std::string learn_subwords(text_list all, subword_options const& options 
       {"unk_id", std::to_string(special.unknown)},
       {"bos_id", std::to_string(special.begin)},
       {"eos_id", std::to_string(special.end)},
-      {"num_threads", "16"},  // fixed, for unigram's sums depend on the number of threads
+      {"num_threads", "16"},  // fixed, because unigram's sums depend on the number of threads
       {"minloglevel", "2"}};  // errors are in the status
   std::string model;
   auto const problem = detail::reason(sentencepiece::SentencePieceTrainer::Train(flags, &lines, &model));
@@ -84,8 +85,9 @@ inline std::string learn_subwords(text_list all, subword_options const& options 
   return model;
 }
 
-/// Subwords learnt from texts when they are first needed, and kept in a folder, in a file whose name depends on texts
-/// and options. Any number of processes may call it at once with the same texts: one learns.
+/// Subwords that are learnt from texts when they are first needed, and then kept in a folder. The name of the file
+/// depends on the texts and the options. Any number of processes may call it at once with the same texts. One of them
+/// learns, and the others wait.
 ///
 /// errors  R54 no such vocabulary can be learnt; R17 it cannot be written; R53 the kept file is damaged
 inline subwords cached_subwords(std::filesystem::path const& folder, text_list all,

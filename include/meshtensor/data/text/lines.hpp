@@ -13,8 +13,8 @@
 
 namespace meshtensor {
 
-/// The lines of a UTF-8 text without their ends, `\n` or `\r\n`; the last line may have none. A byte order mark is
-/// dropped. `file` is for error sentences.
+/// The lines of a UTF-8 text without their ends, which are `\n` or `\r\n`. The last line may lack an end. A byte order
+/// mark is dropped. `file` is the name in error sentences.
 ///
 /// errors  R51 it is not UTF-8
 inline std::vector<std::string> lines_of(std::string_view text, std::string const& file) {
@@ -35,8 +35,8 @@ inline std::vector<std::string> lines_of(std::string_view text, std::string cons
 
 /// The lines of a UTF-8 file, which may be packed by gzip if its name ends in .gz.
 ///
-/// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or was built without
-/// zlib
+/// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or this program was
+/// built without zlib
 inline std::vector<std::string> read_lines(std::filesystem::path const& file) {
   std::vector<std::uint8_t> const bytes = unpacked_by_name(read_bytes(file), file);
   auto lines = lines_of({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of sentence pairs with the extents of their buckets, in an order that depends on seed and number only.
+// Batches of sentence pairs with the extents of their buckets. Their order depends only on the seed and the number.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,20 @@
 
 namespace meshtensor {
 
-/// A rank's share of a batch's rows: part `part` of `of` parts, as `part_of` cuts them and a layout shards them.
+/// A rank's share of a batch's rows: part `part` of `of` parts, as `part_of` cuts them and as a layout shards them.
 struct batch_part {
   std::int64_t part = 0, of = 1;
 };
 
-/// A batch, or a rank's part of one, row-major. A sentence ends with the token `end`, followed by `pad`. If a bucket's
-/// pairs do not fill its last batch, the rows left over have no pair: the source is `end` alone, and no target token
-/// counts.
+/// A batch, or a rank's part of one, row-major. A sentence ends with the token `end`, and `pad` follows it. If the
+/// pairs of a bucket do not fill its last batch, the last rows have no pair. Their source is `end` alone, and none of
+/// their target tokens counts.
 struct pair_batch {
-  std::size_t bucket = 0;                 // which of the buckets
+  std::size_t bucket = 0;                 // the index of its bucket
   std::vector<std::int32_t> source;       // [rows, source_length]
-  std::vector<std::int32_t> target;       // [rows, target_length]: `begin`, then the sentence; the decoder's input
-  std::vector<std::int32_t> target_next;  // [rows, target_length]: the sentence, then `end`; the decoder's labels
-  std::vector<std::int64_t> pairs;        // [rows]: the index of the pair; −1 in a row without one
+  std::vector<std::int32_t> target;       // [rows, target_length]: `begin`, then the sentence, as the decoder's input
+  std::vector<std::int32_t> target_next;  // [rows, target_length]: the sentence, then `end`, as the decoder's labels
+  std::vector<std::int64_t> pairs;        // [rows]: the index of the pair, −1 in a row without one
   std::int64_t target_tokens = 0;         // of the whole batch, `end` included
 };
 
@@ -37,17 +37,18 @@ struct batch_filling {
   std::int64_t batches = 0, pairs = 0, left_out = 0;  // left out: pairs too long for every bucket
   std::int64_t source_tokens = 0, target_tokens = 0, source_slots = 0, target_slots = 0;
 
-  /// The share of the computed tokens that is padding or in rows without a pair.
+  /// The share of the computed tokens that are padding or in rows without a pair.
   double source_padding() const { return 1 - static_cast<double>(source_tokens) / static_cast<double>(source_slots); }
   double target_padding() const { return 1 - static_cast<double>(target_tokens) / static_cast<double>(target_slots); }
 };
 
-/// Batches of all epochs, numbered from 0: batch `number` is that of index number % per_epoch() in the epoch number /
-/// per_epoch(), whatever was read before, so that a training only needs to save the number. Every epoch has each pair
-/// once, in other batches and another order. Several threads may read at once.
+/// Batches of all epochs, numbered from 0. Batch `number` is the batch with index number % per_epoch() of the epoch
+/// number / per_epoch(). It does not depend on the batches that were read before, so that a training only needs to save
+/// the number. Every epoch has each pair once, but in other batches and another order. Several threads may read at
+/// once.
 class pair_batches {
  public:
-  /// A pair goes to the first bucket in which both sides fit. Without a seed pairs and buckets keep their order.
+  /// A pair goes to the first bucket in which both sides fit. Without a seed, pairs and buckets keep their order.
   ///
   /// errors  R55 a bucket has no room, or no pair fits in one
   pair_batches(token_pairs pairs, std::vector<bucket> buckets, special_tokens const& special,
@@ -100,7 +101,7 @@ class pair_batches {
   static std::int64_t length(std::span<std::int32_t const> sentence) {
     return static_cast<std::int64_t>(sentence.size()) + 1;
   }
-  /// Assigns the pairs to buckets, and counts them.
+  /// Assigns the pairs to buckets and counts them.
   std::vector<std::vector<std::int64_t>> in_buckets() {
     for (bucket const& b : buckets_)
       if (b.rows < 1 || b.source_length < 1 || b.target_length < 1)

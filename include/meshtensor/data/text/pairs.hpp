@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aligned texts: sentences and their translations, line by line, in two files for each part of a folder.
+// Reads aligned texts. Each part of a folder has two files: sentences, and their translations line by line.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,9 @@ struct text_pairs {
   std::int64_t size() const { return static_cast<std::int64_t>(source.size()); }
 };
 
-/// A folder of aligned texts: the part `train` is the files `train.en` and `train.de`, or `train.en.gz` and
-/// `train.de.gz`, with one sentence a line. If a file exists plain and packed, the plain one is read.
+/// A folder of aligned texts, with one sentence on each line. For example, the part `train` consists of the files
+/// `train.en` and `train.de`, or `train.en.gz` and `train.de.gz`. If a file exists plain and packed, the plain file is
+/// read.
 class pair_folder {
  public:
   /// errors  R50 there is no such folder, or it has no part in these languages
@@ -50,7 +51,7 @@ class pair_folder {
   std::vector<std::string> const& parts() const { return parts_; }
   bool has(std::string_view part) const { return std::find(parts_.begin(), parts_.end(), part) != parts_.end(); }
 
-  /// The pairs of one part. An empty line is a sentence too, so that lines keep their numbers.
+  /// The pairs of one part. An empty line counts as a sentence, so that lines keep their numbers.
   ///
   /// errors  R50 there is no such part, or its texts have different numbers of lines; R40, R51, R52 a file cannot be
   /// read
@@ -73,13 +74,13 @@ class pair_folder {
 
  private:
   static std::string named(std::string_view part, std::string const& language) { return std::string(part) + language; }
-  /// The path of a part in one language; empty if there is none.
+  /// The file name of a part in one language, or an empty string if there is no such file.
   std::string file_of(std::string_view part, std::string const& language) const {
     for (std::string const& name : {named(part, language), named(part, language) + ".gz"})
       if (std::binary_search(files_.begin(), files_.end(), name)) return name;
     return {};
   }
-  /// `a, b, c`; only the first ones of many.
+  /// The names with commas between them: `a, b, c`. Of many names, it lists only the first ones.
   static std::string listed(std::vector<std::string> const& names) {
     std::size_t const shown = std::min<std::size_t>(names.size(), 8);
     std::string all = names.empty() ? "none" : "";

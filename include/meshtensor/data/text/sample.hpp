@@ -11,7 +11,8 @@
 
 namespace meshtensor {
 
-/// Samples a byte from its probabilities: the first at which their cumulative sum exceeds `chance`, from [0, 1).
+/// Samples a byte from its probabilities: the first byte at which their cumulative sum exceeds `chance`, a number in
+/// [0, 1).
 inline std::uint8_t draw_byte(std::span<float const> likely, double chance) {
   double sum = 0, all = 0;
   for (float p : likely) all += static_cast<double>(p);
@@ -23,7 +24,7 @@ inline std::uint8_t draw_byte(std::span<float const> likely, double chance) {
   return static_cast<std::uint8_t>(last);
 }
 
-/// Bytes as text for any terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
+/// Bytes as text for any terminal. Control characters, and bytes that are not UTF-8, become `\xNN`.
 inline std::string shown(std::span<std::uint8_t const> bytes) {
   std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   std::string r;

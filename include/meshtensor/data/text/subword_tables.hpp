@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the normalization tables of a sentencepiece model. The library trusts them: a damaged table would make it read
-// anywhere in memory.
+// Checks the normalization tables of a sentencepiece model. The library trusts them, so a damaged table would make it
+// read anywhere in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace meshtensor::detail {
 
-/// A trie over bytes in the layout of Darts-clone: the transition from unit i by byte c is an exclusive or, to unit
-/// i ^ offset ^ c, if that has the label c.
+/// A trie over bytes in the layout of Darts-clone. The transition from unit i by byte c is an exclusive or: it leads to
+/// unit i ^ offset ^ c, if that unit has the label c.
 ///
 /// Source: Yata, Darts-clone; Aoe, An efficient digital search algorithm by using a double-array structure, 1989.
 class double_array {
  public:
   explicit double_array(std::string_view bytes) : bytes_(bytes), size_(bytes.size() / 4) {}
 
-  /// Whether every walk stays inside, ends, and meets at most `most_values` values, all below `limit`.
+  /// Whether every walk stays inside the table, ends, and meets at most `most_values` values, all of them below
+  /// `limit`.
   bool sound(std::size_t limit, int most_values) const {
     if (size_ == 0 || size_ > std::size_t{1} << 31) return false;
     std::vector<int> values(size_, unseen);  // the most values on a walk from each unit
@@ -64,7 +65,8 @@ class double_array {
   std::size_t size_;
 };
 
-/// A table of replacements: the trie's size, the trie, and zero-terminated texts, to which the trie's values point.
+/// Whether a table of replacements is sound. It consists of the trie's size, the trie, and the zero-terminated texts to
+/// which the trie's values point.
 inline bool sound_table(std::string_view table) {
   if (table.empty()) return true;  // no replacements
   if (table.size() <= 4 || table.back() != '\0') return false;
@@ -75,7 +77,7 @@ inline bool sound_table(std::string_view table) {
   return double_array(table.substr(4, size)).sound(table.size() - 4 - size, most);
 }
 
-/// Whether the tables of a model are sound: field 2 of its fields 3 and 5, in sentencepiece_model.proto.
+/// Whether the tables of a model are sound. In sentencepiece_model.proto, they are field 2 of the fields 3 and 5.
 inline bool sound_model(std::string_view model) {
   return each_field(model, [](std::uint64_t field, std::string_view part) {
     if (field != 3 && field != 5) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes text as numbers of subwords, and decodes it, by sentencepiece. Needs the component sentencepiece.
+// Encodes text as numbers of subwords, and decodes it, with sentencepiece. It needs the component sentencepiece.
 #pragma once
 
 #include <sentencepiece_processor.h>
@@ -25,8 +25,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// The sentence of a sentencepiece error, without the position in its sources unless there is nothing else; empty: no
-/// error.
+/// The sentence of a sentencepiece error, or an empty string if there is no error. The position in sentencepiece's
+/// sources is left out unless the message has nothing else.
 inline std::string reason(sentencepiece::util::Status const& status) {
   if (status.ok()) return {};
   std::string_view all = status.message();
@@ -47,7 +47,7 @@ class subwords {
     auto const bytes = read_bytes(file);
     load({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());
   }
-  /// A model in memory; `name` is for error sentences.
+  /// Takes a model in memory. `name` is its name in error sentences.
   subwords(std::string_view model, std::string const& name) { load(model, name); }
 
   std::int32_t size() const { return model_->GetPieceSize(); }
@@ -59,7 +59,7 @@ class subwords {
     if (!problem.empty()) throw error("R53", {"a sentence cannot be cut into subwords: ", problem});
     return pieces;
   }
-  /// Encodes all pairs, in their order, on all cores that this process may use.
+  /// Encodes all pairs on all cores that this process may use. The pairs keep their order.
   ///
   /// errors  R50 there is not one translation for each sentence
   token_pairs encode(text_pairs const& pairs) const {
@@ -76,7 +76,7 @@ class subwords {
     std::vector<std::future<token_pairs>> others;
     try {
       for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, encoded, part));
-    } catch (std::system_error const&) {}  // no more threads: this one does the rest
+    } catch (std::system_error const&) {}  // no more threads start, so this one does the rest
     token_pairs r = encoded(0);
     for (std::size_t part = 1; part < parts; ++part) {
       token_pairs const more = part <= others.size() ? others[part - 1].get() : encoded(part);
@@ -84,7 +84,7 @@ class subwords {
     }
     return r;
   }
-  /// Decodes tokens; special ones have no text. errors R53 there is no such token
+  /// Decodes tokens. Special tokens have no text. errors R53 there is no such token
   std::string decode(std::span<std::int32_t const> tokens) const {
     for (std::int32_t t : tokens)
       if (t < 0 || t >= size())

@@ -22,7 +22,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// Passes the bytes of a file on, part by part. errors R40 it cannot be read
+/// Passes the bytes of a file to `part`, 65,536 at a time. errors R40 it cannot be read
 template <class F>
 void read_parts(std::filesystem::path const& file, F part) {
   std::error_code none;
@@ -49,7 +49,7 @@ inline std::vector<std::uint8_t> read_bytes(std::filesystem::path const& file) {
   return bytes;
 }
 
-/// The bytes of a text file, in any encoding without zero bytes, such as UTF-8; it need not be valid.
+/// The bytes of a text file in any encoding without zero bytes, such as UTF-8. The text need not be valid.
 ///
 /// errors  R40 it cannot be read, is empty, or has a zero byte, as compressed and other binary files have
 inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
@@ -83,16 +83,16 @@ inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
   return all;
 }
 
-/// Windows of a text, row-major: `text` [count, length], and `next`, the byte after each of these.
+/// Windows of a text, row-major. `text` has the shape [count, length], and `next` has the byte after each of its bytes.
 struct text_batch {
   std::vector<std::uint8_t> text, next;
 };
 
-/// A text in blocks of 4,096 bytes (of a tenth of a short text). Every tenth block is held out, so that the held-out
-/// part is like the rest. Windows never cross between the two.
+/// A text in blocks of 4,096 bytes, or of a tenth of a short text, but longer than a window. Every tenth block is held
+/// out, so that the held-out part is like the rest. Windows never cross between the two parts.
 class text_windows {
  public:
-  /// errors  R41 the text is too short for windows of this length, or they have none
+  /// errors  R41 the text is too short for windows of this length, or the length is not at least 1
   text_windows(std::vector<std::uint8_t> bytes, std::int64_t length) : bytes_(std::move(bytes)), length_(length) {
     if (length < 1) throw error("R41", {"windows of ", length, " bytes show nothing: a length is at least 1"});
     auto const size = static_cast<std::int64_t>(bytes_.size());
@@ -118,7 +118,8 @@ class text_windows {
     return (static_cast<std::int64_t>(held_out_.size()) + count - 1) / count;
   }
 
-  /// `count` random windows of the training part: a function of seed and step, the same on every processor.
+  /// Reads `count` random windows of the training part. They are a function of seed and step, so every rank reads the
+  /// same.
   void training(std::uint64_t seed, std::uint64_t step, std::int64_t count, text_batch& to) const {
     random_stream const random({seed, 0x7465787477696e64ull, step}, 0);
     fill(count, to, [&](std::int64_t row) {
@@ -130,7 +131,7 @@ class text_windows {
       return s->begin + n - (s == stretches_.begin() ? 0 : std::prev(s)->end);
     });
   }
-  /// The held-out batch of this number.
+  /// Reads the held-out batch of this number.
   void held_out(std::int64_t number, std::int64_t count, text_batch& to) const {
     fill(count, to, [&](std::int64_t row) {
       return held_out_[static_cast<std::size_t>(number * count + row) % held_out_.size()];
@@ -150,7 +151,7 @@ class text_windows {
  private:
   static constexpr std::int64_t parts = 10;
   struct stretch {
-    std::int64_t begin, end;  // its first byte; the number of windows that begin in it and in those before it
+    std::int64_t begin, end;  // its first byte, and the number of windows that begin in it or before it
   };
   std::uint8_t at(std::int64_t i) const { return bytes_[static_cast<std::size_t>(i)]; }
   template <class Start>

@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// Tokens with a special meaning: padding, unknown text, and those before and after a sentence.
+/// Tokens with a special meaning: for padding, for unknown text, and before and after a sentence.
 struct special_tokens {
   std::int32_t pad = 0, unknown = 1, begin = 2, end = 3;
 };
@@ -32,7 +32,7 @@ class token_lists {
   std::vector<std::size_t> ends_;
 };
 
-/// Sentences and their translations as tokens, without those before and after a sentence.
+/// Sentences and their translations as tokens, without the tokens before and after a sentence.
 class token_pairs {
  public:
   void add(std::span<std::int32_t const> source, std::span<std::int32_t const> target) {

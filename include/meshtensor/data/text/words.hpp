@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits text into words, as scores of translations count them.
+// Splits text into words in the way in which scores of translations count them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Separators of words: Unicode's white space, and the four separators of ASCII.
+/// Separators of words: Unicode's white space and the four separators of ASCII.
 constexpr bool is_blank(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
@@ -40,7 +40,8 @@ inline void replace_all(std::string& text, std::string_view what, std::string_vi
   for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
 }
 
-/// Inserts a blank between two neighbours that match the rule, and one before or after both.
+/// Inserts a blank between two neighbours that match the rule. It also inserts `before` ahead of both and `behind`
+/// after them.
 template <class First, class Second>
 std::string parted(std::string_view text, First first, Second second, std::string_view before,
                    std::string_view behind) {
@@ -57,8 +58,8 @@ std::string parted(std::string_view text, First first, Second second, std::strin
 
 }  // namespace detail
 
-/// The words of a sentence as NIST's mteval-v13a counts them. Words of their own are: signs, except apostrophes; points
-/// and commas, unless between digits; hyphens after a digit.
+/// The words of a sentence as NIST's mteval-v13a counts them. Signs are words of their own, except apostrophes. Full
+/// stops and commas are words unless they stand between digits, and hyphens are words after a digit.
 inline std::vector<std::string> words_13a(std::string_view sentence) {
   while (!sentence.empty()) {  // without the line's end
     std::size_t at = sentence.size() - 1;

@@ -20,7 +20,7 @@ namespace meshtensor::io {
 
 namespace detail {
 
-/// The index of the first NaN, or -1. A float is NaN if its bits without the sign are above those of infinity.
+/// The index of the first NaN, or -1. A float is NaN if its bits without the sign are above the bits of infinity.
 template <class Bits>
 std::int64_t first_above(std::span<std::byte const> elements, Bits sign, Bits infinity) {
   auto const bits = [&](std::size_t i) {
@@ -53,7 +53,8 @@ inline bool are_bool(std::span<std::byte const> elements) {
   return std::all_of(elements.begin(), elements.end(), [](std::byte b) { return b <= std::byte{1}; });
 }
 
-/// Blocks are checked in pieces of this size, each with its own checksum, so that several processes can share a block.
+/// Blocks are checked in pieces of this size. Each piece has its own checksum, so that several processes can share a
+/// block.
 inline constexpr std::int64_t piece_bytes = 1 << 24;
 constexpr std::int64_t pieces_of(std::int64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
 
@@ -70,10 +71,12 @@ struct block_in_file {
   file const& from;
   std::int64_t offset, bytes;
   dtype type;
-  std::optional<std::string_view> checksums;  // as saved; nothing: unknown
+  std::optional<std::string_view> checksums;  // as saved; nothing if they are unknown
 };
 
-/// Reads and checks a piece of a block. errors C02; C05 it is damaged; C09 it has NaN, unless that is allowed
+/// Reads and checks a piece of a block.
+///
+/// errors  C02 it cannot be read; C05 it is damaged; C09 it has NaN, unless that is allowed
 inline void check_piece(block_in_file const& b, std::int64_t piece, bool may_be_nan, std::string const& label) {
   constexpr std::int64_t at_once = 1 << 18;  // fits in a cache
   std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(at_once, b.bytes)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of a run: numbered checkpoints such as `0012-step-1200`. A checkpoint is complete if its index exists.
+// The folder of a run. It has numbered checkpoints such as `0012-step-1200`. A checkpoint is complete if its index
+// exists.
 #pragma once
 
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ struct checkpoint_name {
     std::string const digits = std::to_string(number);
     return std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + "-step-" + std::to_string(step);
   }
-  /// Parses a name; false if it is not that of a checkpoint.
+  /// Parses a name. Returns false if it is not the name of a checkpoint.
   static bool read(std::string_view text, checkpoint_name& n) {
     constexpr std::string_view middle = "-step-";
     auto const at = text.find(middle);
@@ -45,7 +46,7 @@ struct checkpoint_name {
   }
 };
 
-/// All folders named like a checkpoint, the newest first, complete or not. errors C02
+/// All folders named like a checkpoint, the newest first, even if they are incomplete. errors C02
 inline std::vector<checkpoint_name> checkpoints_in(std::string const& folder) {
   std::vector<checkpoint_name> all;
   std::error_code problem;
@@ -59,8 +60,8 @@ inline std::vector<checkpoint_name> checkpoints_in(std::string const& folder) {
   return all;
 }
 
-/// Creates the folder of the next checkpoint, and that of the run if it is missing. No other job gets the same. errors
-/// C01, C02
+/// Creates the folder of the next checkpoint, and the folder of the run if it is missing. No other job gets the same
+/// folder. errors C01, C02
 inline checkpoint_name make_next(std::string const& folder, std::uint64_t step) {
   std::error_code problem;
   if (std::filesystem::create_directories(folder, problem)) sync_folder(folder_of(folder));
@@ -84,7 +85,8 @@ inline void remove_checkpoint(std::string const& path) {
   ::rmdir(path.c_str());
 }
 
-/// Removes all complete checkpoints but the newest `keep`, and incomplete ones; none that is newer than `last`.
+/// Removes all complete checkpoints except the newest `keep`, or none of them if `keep` is 0. It also removes
+/// incomplete checkpoints, but no checkpoint that is newer than `last`.
 inline void remove_old(std::string const& folder, checkpoint_name const& last, int keep) {
   int there = 0;
   for (checkpoint_name const& n : checkpoints_in(folder)) {

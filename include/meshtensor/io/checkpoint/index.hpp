@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of a checkpoint: its values, their blocks, and the sizes and checksums of its files. A JSON file that ends
-// with its own checksum; index_reader.hpp reads it.
+// The index of a checkpoint has its values, their blocks, and the sizes and checksums of its files. It is a JSON file
+// that ends with its own checksum. The header index_reader.hpp reads it.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct checkpoint_index {
   std::map<std::string, saved_value> values;
 };
 
-/// `rank-0002-of-0004.safetensors`
+/// For example `rank-0002-of-0004.safetensors`.
 inline std::string file_name(std::size_t number, std::size_t count) {
   auto const four = [](std::size_t n) {
     std::string const digits = std::to_string(n);

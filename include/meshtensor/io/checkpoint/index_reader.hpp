@@ -70,7 +70,8 @@ inline saved_value read_value(json_reader& r, std::size_t files) {
 
 }  // namespace detail
 
-/// Parses an index; `path` is for error sentences. errors C04 it is no index, is damaged, or has a newer version
+/// Parses an index. `path` is its name in error sentences. errors C04 it is no index, is damaged, or has a newer
+/// version
 inline checkpoint_index parse_index(std::string_view text, std::string const& path) {
   std::string const what = "'" + path + "' is not the index of a checkpoint";
   json_reader r(text, "C04", what);

@@ -24,8 +24,8 @@ namespace meshtensor {
 
 namespace io {
 
-/// Fills a store's values from files, and makes the files the source of its later values. All processes call it. It
-/// changes nothing before it has checked that everything fits.
+/// Fills a store's values from files, and makes the files the source of its later values. It changes nothing before it
+/// has checked that everything fits. All processes call it.
 inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, all_or_throw& all) {
   all([&] {
     for (auto const& [label, s] : weights.values()) from->require_fits(label, s);
@@ -40,7 +40,7 @@ inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, 
   weights.begin_from(from);
 }
 
-/// An opened checkpoint; each of its bytes was checked by one of the processes.
+/// An opened checkpoint. One of the processes has checked each of its bytes.
 struct opened_checkpoint {
   checkpoint_index index;
   std::shared_ptr<saved_values> values;
@@ -70,9 +70,9 @@ inline loaded take_checkpoint(store& weights, std::string const& path, opened_ch
   return {path, c.index.step, c.index.more, c.values};
 }
 
-/// Loads the newest complete checkpoint of a run; nothing if there is no checkpoint at all. Only the process that
-/// prints for the job lists the folder, for others may see new files later. errors C06 there are checkpoints, but none
-/// is complete and intact
+/// Loads the newest complete checkpoint of a run, or returns nothing if there is no checkpoint at all. Only the process
+/// that prints for the job lists the folder, because others may see new files later. errors C06 there are checkpoints,
+/// but none is complete and intact
 inline std::optional<loaded> load_newest(store& weights, std::string const& folder, load_options const& how) {
   job_runner& j = weights.runner();
   all_or_throw all(j);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes notes as JSON.
+// Writes notes as JSON, and reads them.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@ namespace meshtensor::io {
 namespace detail {
 
 inline std::string text_of(std::int64_t n) { return std::to_string(n); }
-/// The shortest number that reads back as the same; infinities and NaN, which JSON lacks, as an object.
+/// The shortest number that reads back as the same value. Infinities and NaN become an object, because JSON lacks them.
 inline std::string text_of(double x) {
   if (std::isnan(x)) return "{\"float\": \"nan\"}";
   if (std::isinf(x)) return x > 0 ? "{\"float\": \"inf\"}" : "{\"float\": \"-inf\"}";
@@ -21,7 +21,7 @@ inline std::string text_of(double x) {
   std::string text(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
   return text.find_first_of(".e") == text.npos ? text + ".0" : text;
 }
-/// Bytes that are not UTF-8 are written as hexadecimal digits.
+/// Bytes that are not UTF-8, or that have a zero, are written as hexadecimal digits in an object.
 inline std::string text_of(std::string const& bytes) {
   bool readable = is_utf8(bytes);
   for (char const c : bytes) readable = readable && c != '\0';
@@ -55,7 +55,8 @@ inline double float_in(json_reader& r) {
 
 }  // namespace detail
 
-/// `{"batch": 1200, "mean": 0.5, "state": {"bytes": "00ff"}}`. errors C01 a name is not UTF-8
+/// Notes as JSON, for example `{"batch": 1200, "mean": 0.5, "state": {"bytes": "00ff"}}`. errors C01 a name is not
+/// UTF-8
 inline std::string text_of(notes const& all) {
   std::string text = "{";
   for (char const* comma = ""; auto const& [label, note] : all.all()) {

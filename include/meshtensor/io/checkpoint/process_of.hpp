@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Number of this process among those of a job.
+// The number of this process among the processes of a job.
 #pragma once
 
 #include "meshtensor/job/transport.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes one processor's file of a checkpoint: its blocks and their checksums.
+// Writes one rank's file of a checkpoint: its blocks and their checksums.
 #pragma once
 
 #include <map>
@@ -22,7 +22,9 @@ struct block_in_memory {
   std::span<std::byte const> bytes;
 };
 
-/// Writes a file, and returns its entry in the index. errors C01; C09 a block has NaN, unless that is allowed
+/// Writes a file, and returns its entry in the index.
+///
+/// errors  C01 it cannot be written; C09 a block has NaN, unless that is allowed
 inline saved_file write_rank_file(std::string const& path, std::vector<block_in_memory> const& blocks, bool nan) {
   std::vector<new_tensor> tensors;
   std::map<std::string, std::span<std::byte const>> bytes;

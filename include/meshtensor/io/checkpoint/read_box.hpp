@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a box of a dense array in a file into strided memory: the part of a block that a processor needs.
+// Reads a box of a dense array in a file into strided memory. The box is the part of a block that a rank needs.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct file_box {
   std::int64_t stride[max_dims_of_one] = {};
 };
 
-/// Reads runs of bytes in ascending order; runs with small gaps between them are read together.
+/// Reads runs of bytes in ascending order. Runs with small gaps between them are read together.
 class run_reader {
  public:
   explicit run_reader(file const& f) : file_(f) {}
@@ -60,7 +60,7 @@ class run_reader {
   std::vector<std::byte> buffer_;
 };
 
-/// Reads a box of the array that begins at byte `offset` of a file; its first element goes to `to`.
+/// Reads a box of the array that begins at byte `offset` of a file. The first element of the box goes to `to`.
 ///
 /// errors  C02
 inline void read_box(file const& f, std::int64_t offset, std::int64_t element_bytes, file_box const& box,
@@ -71,7 +71,7 @@ inline void read_box(file const& f, std::int64_t offset, std::int64_t element_by
   for (std::int64_t n = 1, i = box.count; i-- > 0; n *= box.whole[i]) in_file[i] = n;
   for (int i = 0; i < box.count; ++i) offset += box.first[i] * in_file[i] * element_bytes;
 
-  // The inner dims that are contiguous both in the file and in memory are one run.
+  // The inner dims that are contiguous both in the file and in memory make one run.
   int outer = box.count;
   std::int64_t run = 1;
   for (; outer > 0; --outer) {

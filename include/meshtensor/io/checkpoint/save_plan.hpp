@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans which processor writes which block of a checkpoint: one of those that hold it, so that all write about as much.
+// Plans which rank writes which block of a checkpoint. It is one of the ranks that hold the block, chosen so that all
+// write about as much.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +17,14 @@
 
 namespace meshtensor::io {
 
-/// The same on all processes.
+/// The plan of a save. It is the same on all processes.
 struct save_plan {
-  std::size_t files = 0;  // one for each processor
+  std::size_t files = 0;  // one for each rank
   std::map<std::string, saved_value> values;
 };
 
-/// The grid into which processors cut a value: of each dim the parts that they hold, in order, without empty ones.
+/// The grid into which ranks cut a value. For each dim, it lists the parts that they hold, in order, without empty
+/// parts.
 using grid_of_parts = std::vector<std::vector<interval>>;
 
 inline std::vector<interval> parts_of(stored const& s, int dim) {
@@ -40,7 +42,7 @@ inline grid_of_parts grid_of(stored const& s) {
   return grid;
 }
 
-/// The row-major index of the block of a value that a processor holds; nothing if its block is empty.
+/// The row-major index of the block of a value that a rank holds, or nothing if its block is empty.
 inline std::optional<std::size_t> block_held(stored const& s, grid_of_parts const& grid, std::int64_t rank) {
   std::size_t block = 0;
   for (int i = 0; i < static_cast<int>(s.dims.size()); ++i) {
@@ -52,9 +54,9 @@ inline std::optional<std::size_t> block_held(stored const& s, grid_of_parts cons
   return block;
 }
 
-/// Plans the values that `only` selects; all if it is empty.
+/// Plans the values that `only` selects, or all of them if it is empty.
 ///
-/// errors  C01 there is nothing to save, or this process holds a part only and no other process has the rest; C12
+/// errors  C01 there is nothing to save, or this process holds only a part and no other process has the rest; C12
 ///         `only` selects no value
 inline save_plan plan_save(store& weights, std::function<bool(std::string const&)> const& only = {}) {
   save_plan plan;
@@ -72,7 +74,7 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
   if (processors == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
   plan.files = static_cast<std::size_t>(processors);
 
-  std::vector<std::int64_t> load(plan.files);  // bytes that each processor writes
+  std::vector<std::int64_t> load(plan.files);  // bytes that each rank writes
   for (auto const& [label, s] : weights.values()) {
     if (only && !only(label)) continue;
     saved_value v;

@@ -15,7 +15,7 @@
 
 namespace meshtensor::io {
 
-/// Made with the same values on all processes. Only `take` reads the store, so a thread may do the rest.
+/// One save. All processes make it with the same values. Only `take` reads the store, so a thread may do the rest.
 class saving {
  public:
   saving() = default;
@@ -34,7 +34,7 @@ class saving {
   void set_place(std::string folder, checkpoint_name const& name) { folder_ = std::move(folder), name_ = name; }
   std::string path() const { return folder_ + "/" + name_.text(); }
 
-  /// Finds the blocks that this process writes. They point into the store until they are copied.
+  /// Finds the blocks that this process writes. They point into the store until `copy_to` copies them.
   void take(store& weights, process_of const& me) {
     for (std::size_t f = 0; f < index_.files.size(); ++f)
       if (me.count == 1 || f == static_cast<std::size_t>(me.rank))
@@ -55,7 +55,7 @@ class saving {
         to += room(b);
       }
   }
-  /// errors  C01, C09
+  /// errors  C01 a file cannot be written, C09 a value has NaN
   void write(bool nan) {
     for (auto const& [f, parts] : mine_)
       index_.files[f] = write_rank_file(path() + "/" + file_name(f, index_.files.size()), parts, nan);
@@ -68,7 +68,7 @@ class saving {
       index_.files[f] = {static_cast<std::int64_t>(bytes[f]), headers[f]};
   }
 
-  /// Writes the index when all files are written, then removes old checkpoints. One process does it. errors C01, C02
+  /// Writes the index when all files are written, then removes old checkpoints. One process does this. errors C01, C02
   void commit(int keep) const {
     for (std::size_t f = 0; f < index_.files.size(); ++f)
       if (file const there(path() + "/" + file_name(f, index_.files.size())); there.size() != index_.files[f].bytes)

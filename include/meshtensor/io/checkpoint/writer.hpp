@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes checkpoints beside the steps: copies the values, lets a thread write them, and completes the checkpoint when
-// all ranks have written theirs.
+// Writes checkpoints while steps run. It copies the values, lets a thread write them, and completes the checkpoint when
+// all ranks have written their files.
 #pragma once
 
 #include <chrono>
@@ -101,7 +101,7 @@ class checkpoint_writer final : public checkpoint_saver {
     return std::async(how_.in_background ? std::launch::async : std::launch::deferred, f);
   }
 
-  /// Proceeds to the next phase if the threads of all processes have finished theirs.
+  /// Proceeds to the next phase if the threads of all processes have finished the current phase.
   void advance(bool wait) {
     while (phase_ != phase::idle) {
       if (wait && work_.valid()) work_.wait();
@@ -115,7 +115,7 @@ class checkpoint_writer final : public checkpoint_saver {
       else phase_ = phase::idle, last_ = now_.path();
     }
   }
-  /// Collects what the other ranks have written, and starts to write the index.
+  /// Collects the sizes and checksums of the files of all ranks, and starts to write the index.
   void commit() {
     if (job_of().size() > 1) {
       saved_file const mine = now_.written();
@@ -127,8 +127,8 @@ class checkpoint_writer final : public checkpoint_saver {
       if (job_of().is_root()) work_ = start([this] { now_.commit(how_.keep); });
     });
   }
-  /// Runs `f` on all processes. An error on one ends the save on all and removes the checkpoint's files. Returns false
-  /// after an error that `may_fail` allows.
+  /// Runs `f` on all processes. An error on one process ends the save on all, and removes the checkpoint's files.
+  /// Returns false after an error that `may_fail` allows.
   template <class F>
   bool settle(F const& f) {
     return attempt([&] {
@@ -142,8 +142,8 @@ class checkpoint_writer final : public checkpoint_saver {
       }
     });
   }
-  /// Runs `f`, which fails on all processes or on none. Returns false after an error that `may_fail` allows, with a
-  /// warning.
+  /// Runs `f`, which fails on all processes or on none. After an error that `may_fail` allows, it warns and returns
+  /// false.
   template <class F>
   bool attempt(F const& f) {
     try {
@@ -179,7 +179,7 @@ class checkpoint_writer final : public checkpoint_saver {
   std::string last_;
   std::int64_t failed_ = 0;
   arena copy_;
-  std::future<void> work_;  // last: it is destroyed, and so waited for, before what it uses
+  std::future<void> work_;  // last, so that it is destroyed, and waited for, before the members that it uses
 };
 
 template <class>
