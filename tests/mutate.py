@@ -260,6 +260,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "build/mutate/results.txt")
@@ -272,8 +273,11 @@ def main():
     chosen = [d for d in defects() if not given.words or any(w in d.what for w in given.words)]
     for d in chosen:
         seed((ROOT / HEADERS / d.file).read_text(encoding="utf-8"), d)
+    if given.list:
+        for d in chosen:
+            print(f"{d.what}  [{d.file}: {', '.join(d.tests)}]")
     print(f"{len(chosen)} defects, each text is there once", flush=True)
-    if given.check:
+    if given.check or given.list:
         return 0
     if given.minutes:
         chosen = in_order_of(os.environ.get("MESHTENSOR_DEFECTS_SEED", time.strftime("%Y-%m-%d")), chosen)

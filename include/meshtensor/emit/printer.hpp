@@ -124,9 +124,8 @@ class printer : speller {
   [[gnu::cold]] void region_text(node const& n, int k, std::size_t indent) {
     region_id const r = m_.region_of(n, k);
     if (r >= m_.region_count) return;
-    constexpr char const* words[] = {"entry", "body", "branch", "body", "gradient", "body"};
     region const& g = m_.regions[r];
-    text_ += std::string(indent, ' ') + words[static_cast<int>(g.kind)] + taken(n, g.arguments) + "\n";
+    text_ += std::string(indent, ' ') + text_of(g.kind) + taken(n, g.arguments) + "\n";
     nodes(r, indent + 2);
     text_ += std::string(indent + 2, ' ') + "give";
     text_ += n.kind == primitive::repeat ? given(n, g.results) : " " + refs(g.results);

@@ -12,6 +12,12 @@
 
 namespace meshtensor {
 
+/// How printed graphs call a region of this kind: loops, composites and kernels all have a body.
+constexpr char const* text_of(region_kind kind) {
+  constexpr char const* words[] = {"entry", "body", "branch", "body", "gradient", "body"};
+  return words[static_cast<int>(kind)];
+}
+
 /// Writes rows of a module's tables as text. A row that does not exist is a question mark.
 class speller {
  public:

@@ -157,6 +157,14 @@ TEST_CASE("the text") {
   CHECK(has(text, "fullest at "));
   CHECK(has(text, "f32[layers, batch/data, hidden]  carry, two_layers.hpp:"));
   CHECK(!has(text, "nothing is spread"));
+  mt::layout_rules two_ways{};
+  two_ways.shard("hidden", {"model"}).shard("hidden", {"data"}, "optimizer");
+  auto const in_two_ways = lowered(mesh_of(4, 2), two_ways, 24);
+  std::string const ways = mt::report(in_two_ways->graph, in_two_ways->planned, mesh_of(4, 2));
+  CAPTURE(ways);
+  CHECK(has(ways,
+            "layout   hidden over model or data\n"));
+  CHECK(has(mt::report(in_two_ways->graph, in_two_ways->planned, mesh_of(4, 2)), "8 ranks\n"));
   mt::layout_rules by_batch{};
   by_batch.shard("batch", {"data"});
   auto const wasted = lowered(mesh_of(4, 2), by_batch, 24);

@@ -59,8 +59,7 @@ class graph_labels : protected speller {
 
   /// `repeat layers, 4 times: body`
   std::string title_of_region(region const& g, node const* owner) const {
-    constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "kernel"};
-    std::string title = words[static_cast<int>(g.kind)];
+    std::string title = text_of(g.kind);
     if (g.kind == region_kind::entry) return title + " " + label(g.label);
     if (owner == nullptr) return title;
     std::int64_t const times = owner->kind == primitive::repeat ? extent(loop::of(*owner).dim) : 0;
