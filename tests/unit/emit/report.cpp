@@ -162,8 +162,7 @@ TEST_CASE("the text") {
   auto const in_two_ways = lowered(mesh_of(4, 2), two_ways, 24);
   std::string const ways = mt::report(in_two_ways->graph, in_two_ways->planned, mesh_of(4, 2));
   CAPTURE(ways);
-  CHECK(has(ways,
-            "layout   hidden over model or data\n"));
+  CHECK(has(ways, "layout   hidden over model or data\n"));
   CHECK(has(mt::report(in_two_ways->graph, in_two_ways->planned, mesh_of(4, 2)), "8 ranks\n"));
   mt::layout_rules by_batch{};
   by_batch.shard("batch", {"data"});
