@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An axis has processors; 0 stands for as many as are started.
-// expect: meshtensor S01: an axis has at least one processor
+// An axis has ranks, and 0 stands for as many as are started.
+// expect: meshtensor S01: an axis has at least one rank
 #include "meshtensor/mesh/mesh.hpp"
 
 namespace mt = meshtensor;

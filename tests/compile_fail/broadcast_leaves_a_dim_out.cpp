@@ -2,6 +2,7 @@
 // A broadcast keeps all dims.
 // expect: T03 broadcast: the result leaves out a dim of the operand
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/broadcast.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

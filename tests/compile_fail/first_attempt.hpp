@@ -6,6 +6,8 @@
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/put.hpp"
+#include "meshtensor/op/slice_at.hpp"
 
 namespace mt = meshtensor;
 
