@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Says which links between pages lead nowhere: to a file that is not there, or to a heading that a page does not have.
+Commands that run a test must name one that is there, and a case of it.
 
     tests/docs/links.py [PROJECT]     all pages, and the pages that comments of the sources name
     tests/docs/links.py --self-test
 """
 
+import fnmatch
 import pathlib
 import re
 import sys
@@ -36,12 +38,31 @@ def links(path, text):
     return [(text.count("\n", 0, m.start()) + 1, m[1]) for m in re.finditer(r"\b(docs/[\w/-]+\.md(?:#[\w-]+)?)", text)]
 
 
+RUN = re.compile(r"tests/run\.sh ((?:data|fuzz|learn|mpi|probe|property|unit)/[a-z0-9_/]+)")
+CASE = re.compile(r'build/release/tests/([\w/]+)\.test -tc="([^"]*)"')
+
+
+def commands(project, file, text):
+    """Commands of a page whose test or case is not there."""
+    for found in [*RUN.finditer(text), *CASE.finditer(text)]:
+        where = f"{file.relative_to(project)}:{text.count(chr(10), 0, found.start()) + 1}: {found[1]}"
+        test = project / "tests" / f"{found[1]}.cpp"
+        if not test.exists() and not test.with_suffix("").is_dir():
+            yield f"{where}: there is no such test"
+        elif found.lastindex == 2:
+            cases = re.findall(r'TEST_CASE\("([^"]*)"', test.read_text(encoding="utf-8"))
+            if not any(fnmatch.fnmatch(case, found[2]) for case in cases):
+                yield f"{where}: no case is called {found[2]}"
+
+
 def findings(project):
     files = [*project.glob("*.md"), *(project / "docs").rglob("*.md"), *(project / "bench").rglob("*.md")]
     files += [f for folder in ("include", "examples", "tests", "bench", "cmake") for f in (project / folder).rglob("*")
               if f.suffix in (".hpp", ".cpp", ".sh", ".cmake")]
     for file in files:
         text = file.read_text(encoding="utf-8")
+        if file.suffix == ".md":
+            yield from commands(project, file, text)
         for line, link in links(file, text):
             name, _, anchor = link.partition("#")
             start = file.parent if file.suffix == ".md" else project
@@ -61,8 +82,16 @@ def self_test():
         (project / "docs/a.md").write_text("# One `two`: three\n# B\n# B\n```\n# no heading\n```\n[x](b.md) [y](#b-1)\n")
         (project / "include/a.hpp").write_text("// docs/a.md#one-two-three docs/a.md#no-heading docs/c.md\n")
         (project / "README.md").write_text("[x](docs/a.md#b-1) `[y](none)` [z](https://a.b) [w](docs/a.md#b-2)\n")
+        (project / "tests/unit").mkdir(parents=True)
+        (project / "tests/unit/a.cpp").write_text('TEST_CASE("a case")\n')
+        (project / "bench").mkdir()
+        (project / "bench/a.md").write_text("`tests/run.sh unit/a` `tests/run.sh unit/b`\n"
+                                            '`build/release/tests/unit/a.test -tc="*case"` '
+                                            '`build/release/tests/unit/a.test -tc="*c"`\n')
         found = sorted(findings(project))
     expected = ["README.md:1: docs/a.md#b-2: the page has no such heading",
+                "bench/a.md:1: unit/b: there is no such test",
+                "bench/a.md:2: unit/a: no case is called *c",
                 "docs/a.md:7: b.md: there is no such file",
                 "include/a.hpp:1: docs/a.md#no-heading: the page has no such heading",
                 "include/a.hpp:1: docs/c.md: there is no such file"]
