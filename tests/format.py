@@ -21,6 +21,8 @@ import unicodedata
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
+SUBJECT = 72  # letters of a commit's subject
+SUBJECTS_SINCE = "fc9abdb40dcf"
 COLUMNS = 120
 AT_ONCE = 50  # files that one process formats
 SKIPPED = 77  # as ctest is told
@@ -112,6 +114,16 @@ def wide_prose(path, text):
     yield from wide_lines(path, blank_rows)
 
 
+def long_subjects():
+    """Commits since SUBJECTS_SINCE whose subject is too long for a list of one line each. Nothing without a repository."""
+    log = subprocess.run(["git", "-C", PROJECT, "log", "--no-merges", "--format=%h %s", f"{SUBJECTS_SINCE}..HEAD"],
+                         capture_output=True, text=True, check=False)
+    for line in log.stdout.splitlines():
+        commit, _, subject = line.partition(" ")
+        if len(subject) > SUBJECT:
+            yield f"{commit}: the subject has {len(subject)} letters; {SUBJECT} are the most: {subject}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fix", action="store_true")
@@ -143,6 +155,7 @@ def main():
             findings += wide_prose(path.relative_to(PROJECT), text)
             if path.name != "CHANGELOG.md":  # which says what was renamed
                 findings += retired_names(path.relative_to(PROJECT), text)
+        findings += long_subjects()
         defects = pathlib.Path("tests/mutations.txt")
         findings += retired_names(defects, (PROJECT / defects).read_text(encoding="utf-8"))
     print("\n".join(findings) if findings else f"{len(files)} files are formatted")
