@@ -4,45 +4,25 @@
 #pragma once
 
 #include "meshtensor/base/saturating.hpp"
-#include "meshtensor/base/window.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/detail/composed.hpp"
-#include "meshtensor/op/detail/moved.hpp"
+#include "meshtensor/op/pool/call_errors.hpp"
+#include "meshtensor/op/pool/loops.hpp"
+#include "meshtensor/op/pool/result_dims.hpp"
+#include "meshtensor/op/pool/steps.hpp"
 #include "meshtensor/op/window.hpp"
 
 namespace meshtensor {
 
-/// sum       the sum of each window
-/// spread    the transposed sum: an input gets the sum of all outputs whose windows reach it
-/// position  the position, as i32, of each window's greatest element, counted with the last window fastest
-/// pick      the element of each window at its position in operand 1
-/// unpool    the transposed pick: an input gets the sum of all outputs whose positions in operand 1 name it
-enum class pool_step : std::uint8_t { sum, spread, position, pick, unpool };
-
-struct pool_attributes {
-  id first;   // the first window, a row of the table of windows
-  int count;  // the number of windows
-
-  static constexpr pool_attributes of(id const* slots) { return {slots[0], slots[1]}; }
-  static constexpr pool_attributes of(node const& n) { return of(n.attribute); }
-  constexpr attributes packed() const { return {{first, static_cast<id>(count)}}; }
-};
-
 constexpr value_id pool(builder& b, pool_step step, std::initializer_list<value_id> operands, pool_attributes windows);
 
-struct pool_rule {
+struct pool_rule : pool_loops {
   static constexpr primitive kind = primitive::pool;
   static constexpr declaration declares{.operands = {1, 2},
                                         .attributes = {{attribute_kind::windows}, {attribute_kind::count}},
                                         .functions = 5,
                                         .work = work_kind::sum,
                                         .text = "{0}"};
-  /// The position for a window that holds nothing but padding.
-  static constexpr std::int32_t nowhere = -1;
-
-  static constexpr pool_step step_of(node const& n) { return static_cast<pool_step>(n.function); }
-  static constexpr bool leads_back(pool_step s) { return s == pool_step::spread || s == pool_step::unpool; }
-  static constexpr bool has_positions(pool_step s) { return s == pool_step::pick || s == pool_step::unpool; }
 
   static constexpr void infer(inference& i) {
     auto const step = static_cast<pool_step>(i.function);
@@ -84,11 +64,6 @@ struct pool_rule {
     value const& outputs = leads_back(step_of(n)) ? m.operand_value(n, 0) : m.result_value(n);
     return saturated_product(extents.local_size(outputs), elements(m, pool_attributes::of(n)));
   }
-  static constexpr std::int64_t elements(module const& m, pool_attributes const& a) {
-    std::int64_t all = 1;
-    for (int k = a.first; k < a.first + a.count; ++k) all *= m.dims[m.windows[k].kernel].value;
-    return all;
-  }
 
   // All steps but `position` are linear in operand 0. They come in pairs that are each other's transpose.
   static constexpr void gradient(differentiation& d, node const& n) {
@@ -102,110 +77,6 @@ struct pool_rule {
     value_id const positions = d.forward(d.b.m.operand(n, 1));
     pool_step const back = step == pool_step::pick ? pool_step::unpool : pool_step::pick;
     d.contribute(x, pool(d.b, back, {dy, positions}, a));
-  }
-
-  /// A window over the parts that a rank holds.
-  struct window_in_memory {
-    window_numbers window;
-    int at;                          // the position of its dim, in operands and result alike
-    std::int64_t from_origin, from;  // of operand 0: where its part begins, and how long it is
-    std::int64_t to_origin, to;      // of the result: likewise
-    bool back;
-
-    /// The index in operand 0 that element `w` of the window relates to index `i` of the result, or -1 if there is
-    /// none.
-    std::int64_t related(std::int64_t i, std::int64_t w) const {
-      std::int64_t index = 0;
-      if (back) {
-        std::int64_t const reached = i + to_origin + window.low - window.dilation * w;
-        if (reached < 0 || reached % window.stride != 0) return -1;
-        index = reached / window.stride - from_origin;
-      } else {
-        index = window.input(i + to_origin, w) - from_origin;
-      }
-      return index < 0 || index >= from ? -1 : index;
-    }
-  };
-  struct problem {
-    pool_step step;
-    int count;
-    std::int64_t elements;  // the number of elements of all windows together
-    window_in_memory windows[max_windows_of_one];
-
-    static problem of(evaluation const& e) {
-      pool_attributes const a = pool_attributes::of(e.n);
-      problem p{step_of(e.n), a.count, pool_rule::elements(e.m, a), {}};
-      view const &x = e.operands[0], &y = e.results[0];
-      for (int k = 0; k < a.count; ++k) {
-        window_row const& row = e.m.windows[a.first + k];
-        bool const back = leads_back(p.step);
-        int const at = x.find(back ? row.output : row.input);
-        p.windows[k] = {
-            {row.stride, row.dilation, whole_number(e.context.numbers[row.low]), e.m.dims[row.kernel].value},
-            at,
-            x.origin[at],
-            x.extent[at],
-            y.origin[at],
-            y.extent[at],
-            back};
-      }
-      return p;
-    }
-    bool is_windowed(int at) const { return window_at(at) >= 0; }
-    int window_at(int at) const {
-      for (int k = 0; k < count; ++k)
-        if (windows[k].at == at) return k;
-      return -1;
-    }
-  };
-
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
-    with_element(e.operands[0].type, [&]<class E>() { evaluate_as<E>(e); });
-  }
-
- private:
-  template <class E>
-  static void evaluate_as(evaluation const& e) {
-    problem const p = problem::of(e);
-    view const &x = e.operands[0], &y = e.results[0];
-    walk<1> w;
-    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
-    w.bind(0, y, y.dim);
-    if (w.empty()) return;
-    bool const by_position = has_positions(p.step), back = leads_back(p.step);
-    do {
-      std::int64_t whole = 0, whole_position = 0;  // the offsets without the terms of windows
-      for (int i = 0; i < y.count; ++i) {
-        if (!p.is_windowed(i)) whole += w.index[i] * x.stride[i];
-        if (by_position && !(back && p.is_windowed(i))) whole_position += w.index[i] * e.operands[1].stride[i];
-      }
-      wide_sum<E> sum;
-      E best{};
-      std::int32_t found = nowhere;
-      std::int64_t place[max_windows_of_one] = {};  // the index in each window that `position` stands for
-      for (std::int64_t position = 0; position < p.elements; ++position) {
-        std::int64_t from = whole, position_from = whole_position;
-        bool related = true;
-        for (int k = 0; k < p.count && related; ++k) {
-          int const at = p.windows[k].at;
-          std::int64_t const index = p.windows[k].related(w.index[at], place[k]);
-          related = index >= 0;
-          from += index * x.stride[at];
-          if (by_position && back) position_from += index * e.operands[1].stride[at];
-        }
-        for (int k = p.count; k-- > 0 && ++place[k] == p.windows[k].window.size;) place[k] = 0;
-        if (!related) continue;
-        if (by_position && e.operands[1].template as<std::int32_t>()[position_from] != position) continue;
-        E const element = x.as<E>()[from];
-        if (p.step != pool_step::position) sum.add(element);
-        else if (found == nowhere || is_greater<arithmetic_t<E>>(element, best))
-          found = static_cast<std::int32_t>(position), best = element;
-        if (p.step == pool_step::pick) best = element;
-      }
-      if (p.step == pool_step::position) y.as<std::int32_t>()[w.offset[0]] = found;
-      else y.as<E>()[w.offset[0]] = p.step == pool_step::pick ? best : sum.value();
-    } while (w.next());
   }
 };
 
@@ -222,76 +93,6 @@ enum class mean_over : std::uint8_t {
 };
 
 namespace detail {
-
-template <class W>
-struct window_dims;
-template <class I, class O>
-struct window_dims<window_of_size<I, O>> {
-  using input = I;
-  using output = O;
-  static constexpr bool has_fixed_size = true;
-};
-template <class I, class O, class K>
-struct window_dims<window_along<I, O, K>> {
-  using input = I;
-  using output = O;
-  static constexpr bool has_fixed_size = K::dim_rule.kind == extent_rule::fixed;
-};
-
-/// The dim of a pool's result in the place of `D`.
-template <class D, class... W>
-struct dim_after {
-  using type = D;
-};
-template <class D, class W, class... Rest>
-struct dim_after<D, W, Rest...> {
-  using type = std::conditional_t<same_dim<D, typename window_dims<W>::input>, typename window_dims<W>::output,
-                                  typename dim_after<D, Rest...>::type>;
-};
-template <class List, class... W>
-struct dims_after {
-  using type = any_dims;
-};
-template <class... D, class... W>
-struct dims_after<dims<D...>, W...> {
-  using type = dims<typename dim_after<D, W...>::type...>;
-};
-template <class X, class W>
-inline constexpr bool gives_new_dim =
-    same_dim<typename window_dims<W>::input, typename window_dims<W>::output> || is_any<typename X::dim_list> ||
-    !has_dim_v<typename X::dim_list, typename window_dims<W>::output>;
-
-struct pool_of_any_number {
-  static constexpr bool of_floats_alone = false;
-};
-struct pool_of_floats {
-  static constexpr bool of_floats_alone = true;
-};
-template <class W>
-concept window_of_any_pool = requires { typename window_dims<W>::input; };
-/// The first error that the types of a pool over these windows show, or `no_error`.
-template <class Pool, handle X, window_of_any_pool... W>
-consteval auto pool_finding() {
-  if constexpr (Pool::of_floats_alone && !of_float<X>)
-    return refusal<"T04 mean_pool takes a tensor of floats: cast the operand", X>{};
-  else if constexpr (of_bool<X>) return refusal<"T04 pool of bools: cast the operand", X>{};
-  else if constexpr (!(has_dim<X, typename window_dims<W>::input> && ...))
-    return refusal<"T01 pool: the operand lacks a dim over which a window moves", X,
-                   typename window_dims<W>::input...>{};
-  else if constexpr (!(gives_new_dim<X, W> && ...))
-    return refusal<"T03 pool: the operand has the dim that a window gives already", X,
-                   typename window_dims<W>::output...>{};
-  else if constexpr (!(window_dims<W>::has_fixed_size && ...))
-    return refusal<"T06 pool: the size of a window is not fixed: give it as a number", X>{};
-  else if constexpr (!are_distinct<typename window_dims<W>::input...>() ||
-                     !are_distinct<typename window_dims<W>::output...>())
-    return refusal<"T07 pool: two windows share a dim: each moves along one and gives one",
-                   typename window_dims<W>::input..., typename window_dims<W>::output...>{};
-  else return no_error{};
-}
-/// The line of a call of a pool. It refuses the call if the types show an error.
-template <class Pool, class... A>
-using pool_line = checked_line<decltype(pool_finding<Pool, A...>())>;
 
 /// Calls `make` with the windows of a pool to add the nodes. A call that its line refuses records nothing.
 template <handle X, class Line, class... W>
@@ -342,10 +143,6 @@ constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W
 }
 
 }  // namespace detail
-
-/// A window of a pool: `window(rows, rows_2, 3, …)`, or one with a kernel's dim of fixed extent.
-template <class W>
-concept window_of_pool = requires { typename detail::window_dims<W>::input; };
 
 /// The greatest element of each window. Of equal ones it is the first, and NaN is greater than any number. Padding is
 /// never taken, so a window of padding alone gives 0.
@@ -410,36 +207,6 @@ template <handle X, window_of_pool A, window_of_pool B, window_of_pool C>
 constexpr auto mean_pool(X const& x, A const& a, B const& b, C const& c, mean_over what = mean_over::window,
                          detail::pool_line<detail::pool_of_floats, X, A, B, C> const& where = {}) {
   return detail::record_mean_pool(what, where, x, a, b, c);
-}
-
-namespace detail {
-inline constexpr literal needs_windows =
-    "T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}), mt::window(cols, "
-    "cols_2, 3)), not";
-template <class A>
-concept argument_of_no_pool = argument<A> && !window_of_pool<A>;
-}  // namespace detail
-
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
-constexpr auto max_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
-                        detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
-  return detail::given_up(x);
-}
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
-constexpr auto sum_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
-                        detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
-  return detail::given_up(x);
-}
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
-constexpr auto mean_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
-                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
-  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

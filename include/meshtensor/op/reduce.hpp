@@ -2,15 +2,16 @@
 // Reductions along named dims.
 #pragma once
 
-#include <limits>
-
 #include "meshtensor/op/broadcast.hpp"
+#include "meshtensor/op/detail/extent_product.hpp"
+#include "meshtensor/op/reduce/call_errors.hpp"
+#include "meshtensor/op/reduce/loops.hpp"
 
 namespace meshtensor {
 
 constexpr value_id reduce(builder& b, reduction kind, value_id x, shape const& along);
 
-struct reduce_rule {
+struct reduce_rule : reduce_loops {
   static constexpr primitive kind = primitive::reduce;
   static constexpr declaration declares{.functions = 4, .fusion = fusion_role::reduction, .work = work_kind::sum};
   static constexpr void infer(inference& i) {
@@ -40,41 +41,6 @@ struct reduce_rule {
     value_id const hits = reduce(b, reduction::sum, hit, without(dims, b.m.values[y].dims));
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }
-
-  template <dtypes Among = dtypes::all()>
-  static bool evaluate(evaluation const& e) {
-    return with_element<Among>(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
-  }
-
- private:
-  template <class E>
-  static void evaluate_as(evaluation const& e) {
-    view const &x = e.operands[0], &y = e.results[0];
-    auto const how = static_cast<reduction>(e.n.function);
-    walk<2> w;
-    std::uint16_t dims[2 * max_dims_of_one];
-    for (int i = 0; i < y.count; ++i) dims[w.count] = y.dim[i], w.extent[w.count++] = y.extent[i];
-    int const kept = w.count;
-    for (int i = 0; i < x.count; ++i)
-      if (y.find(x.dim[i]) < 0) dims[w.count] = x.dim[i], w.extent[w.count++] = x.extent[i];
-    w.bind(0, x, dims), w.bind(1, y, dims);
-    std::int64_t inner = 1, outer = 1;
-    for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
-    if (inner == 0) w.count = kept;  // of no elements, so the result changes no other rank's result
-    function const chooses = how == reduction::max ? function::maximum : function::minimum;
-    for (std::int64_t o = 0; o < outer; ++o) {
-      std::int64_t const where = w.offset[1];
-      wide_sum<E> sum;
-      auto chosen = static_cast<arithmetic_t<E>>(inner == 0 ? E(neutral<E>(how)) : x.as<E>()[w.offset[0]]);
-      for (std::int64_t k = 0; k < inner; ++k, w.next()) {
-        E const v = x.as<E>()[w.offset[0]];
-        if (how == reduction::sum) sum.add(v);
-        else chosen = apply(chooses, chosen, static_cast<arithmetic_t<E>>(v));
-      }
-      if (inner == 0) w.next();
-      y.as<E>()[where] = how == reduction::sum ? sum.value() : static_cast<E>(chosen);
-    }
-  }
 };
 
 /// The sum, maximum or minimum of `x` along `dims`. `any` is the max of bools, and `all` is their min.
@@ -88,18 +54,6 @@ constexpr value_id reduce(builder& b, reduction kind, value_id x, shape const& a
   return add_node<reduce_rule>(b, {x}, {}, {v.type, without(v.dims, along)}, static_cast<std::uint8_t>(kind));
 }
 
-/// The number of elements along a dim, and along several dims. A mean divides by it.
-constexpr number_row extent_row(int dim) {
-  return {number_row::extent, function::copy, static_cast<id>(dim), no_id, 0};
-}
-constexpr number_id extent_product(builder& b, shape const& dims) {
-  number_id row = b.literal(1);
-  for (int i = 0; i < dims.count; ++i) {
-    number_id const next = b.add_number(extent_row(dims.at[i]));
-    row = i == 0 ? next : b.add_number({number_row::expression, function::multiply, row, next, 0});
-  }
-  return row;
-}
 constexpr value_id mean(builder& b, value_id x, shape const& along) {
   if (along.count == 0) return x;
   value_id const total = reduce(b, reduction::sum, x, along);
@@ -110,15 +64,8 @@ constexpr value_id mean(builder& b, value_id x, shape const& along) {
 
 namespace detail {
 
-/// Stands for a dim that was not given.
-struct no_dim {};
-template <class... D>
-using given_dims = typename joined<std::conditional_t<std::is_same_v<D, no_dim>, dims<>, dims<D>>...>::type;
-
 constexpr shape without_rule(shape const& x, shape const& along) { return without(x, along); }
 
-template <class H, class D>
-concept reducible_along = dim_type<D> && has_dim<H, D>;
 /// The dims of a reduction's result. If no dim is named, all are reduced.
 template <class H, class List>
 struct reduced_dims {
@@ -127,60 +74,6 @@ struct reduced_dims {
 template <class H>
 struct reduced_dims<H, dims<>> {
   using type = dims<>;
-};
-
-/// The first error of a call of the reduction `Call` along the dims of a list, or `no_error`.
-template <class Call, handle H, class... D>
-consteval auto reduction_finding(dims<D...>) {
-  if constexpr (!Call::template takes<H>) return refusal<Call::other_type, H>{};
-  else if constexpr (!(dim_type<D> && ...))
-    return refusal<joined_words<"T10 ", Call::name,
-                                ": a reduction takes a tensor and its dims, as sum(x, a, b), without to; of two "
-                                "tensors there are maximum and minimum">,
-                   H, D...>{};
-  else if constexpr (!(has_dim<H, D> && ...))
-    return refusal<joined_words<"T01 ", Call::name, ": the operand lacks a dim">, H, D...>{};
-  else return no_error{};
-}
-/// The line of a call of a reduction. It refuses the call if the types show an error.
-template <class Call, class H, class... D>
-using reduction_line = checked_line<decltype(reduction_finding<Call, H>(given_dims<D...>{}))>;
-
-struct sum_call {
-  static constexpr literal name = "sum";
-  static constexpr literal other_type = "T04 sum of bools: cast the operand, or take any or all";
-  template <class H>
-  static constexpr bool takes = !of_bool<H>;
-};
-struct mean_call {
-  static constexpr literal name = "mean";
-  static constexpr literal other_type = "T04 mean takes a tensor of floats: cast the operand";
-  template <class H>
-  static constexpr bool takes = of_float<H>;
-};
-struct max_call {
-  static constexpr literal name = "max";
-  static constexpr literal other_type = "T04 max of bools: take any";
-  template <class H>
-  static constexpr bool takes = !of_bool<H>;
-};
-struct min_call {
-  static constexpr literal name = "min";
-  static constexpr literal other_type = "T04 min of bools: take all";
-  template <class H>
-  static constexpr bool takes = !of_bool<H>;
-};
-struct any_call {
-  static constexpr literal name = "any";
-  static constexpr literal other_type = "T04 any takes a tensor of bools: compare first";
-  template <class H>
-  static constexpr bool takes = of_bool<H>;
-};
-struct all_call {
-  static constexpr literal name = "all";
-  static constexpr literal other_type = "T04 all takes a tensor of bools: compare first";
-  template <class H>
-  static constexpr bool takes = of_bool<H>;
 };
 
 template <class>

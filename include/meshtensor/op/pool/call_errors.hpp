@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The errors that the types of a call of a pool show.
+#pragma once
+
+#include "meshtensor/op/detail/record.hpp"
+#include "meshtensor/op/pool/result_dims.hpp"
+#include "meshtensor/op/window.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+struct pool_of_any_number {
+  static constexpr bool of_floats_alone = false;
+};
+struct pool_of_floats {
+  static constexpr bool of_floats_alone = true;
+};
+template <class W>
+concept window_of_any_pool = requires { typename window_dims<W>::input; };
+/// The first error that the types of a pool over these windows show, or `no_error`.
+template <class Pool, handle X, window_of_any_pool... W>
+consteval auto pool_finding() {
+  if constexpr (Pool::of_floats_alone && !of_float<X>)
+    return refusal<"T04 mean_pool takes a tensor of floats: cast the operand", X>{};
+  else if constexpr (of_bool<X>) return refusal<"T04 pool of bools: cast the operand", X>{};
+  else if constexpr (!(has_dim<X, typename window_dims<W>::input> && ...))
+    return refusal<"T01 pool: the operand lacks a dim over which a window moves", X,
+                   typename window_dims<W>::input...>{};
+  else if constexpr (!(gives_new_dim<X, W> && ...))
+    return refusal<"T03 pool: the operand has the dim that a window gives already", X,
+                   typename window_dims<W>::output...>{};
+  else if constexpr (!(window_dims<W>::has_fixed_size && ...))
+    return refusal<"T06 pool: the size of a window is not fixed: give it as a number", X>{};
+  else if constexpr (!are_distinct<typename window_dims<W>::input...>() ||
+                     !are_distinct<typename window_dims<W>::output...>())
+    return refusal<"T07 pool: two windows share a dim: each moves along one and gives one",
+                   typename window_dims<W>::input..., typename window_dims<W>::output...>{};
+  else return no_error{};
+}
+/// The line of a call of a pool. It refuses the call if the types show an error.
+template <class Pool, class... A>
+using pool_line = checked_line<decltype(pool_finding<Pool, A...>())>;
+
+}  // namespace detail
+
+namespace detail {
+inline constexpr literal needs_windows =
+    "T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}), mt::window(cols, "
+    "cols_2, 3)), not";
+template <class A>
+concept argument_of_no_pool = argument<A> && !window_of_pool<A>;
+}  // namespace detail
+
+template <handle X, detail::argument_of_no_pool A = detail::no_argument,
+          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
+          detail::argument_of_no_pool D = detail::no_argument>
+constexpr auto max_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                        detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
+}
+template <handle X, detail::argument_of_no_pool A = detail::no_argument,
+          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
+          detail::argument_of_no_pool D = detail::no_argument>
+constexpr auto sum_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                        detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
+}
+template <handle X, detail::argument_of_no_pool A = detail::no_argument,
+          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
+          detail::argument_of_no_pool D = detail::no_argument>
+constexpr auto mean_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
+                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+  return detail::given_up(x);
+}
+
+}  // namespace meshtensor
