@@ -7,19 +7,13 @@
 
 #include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/frame.hpp"
-#include "meshtensor/graph/table_builder.hpp"
+#include "meshtensor/graph/value_builder.hpp"
 #include "meshtensor/tensor/number.hpp"
 
 namespace meshtensor {
 
-struct builder : table_builder {
+struct builder : value_builder {
   static constexpr int max_depth = 8;
-  region_id region;         // of new nodes
-  path_id path;             // of new nodes; no_id is the root
-  bool site_is_held;        // nodes of the library's own layers report the line that called the layer
-  id copy;                  // of new nodes; see node::copy
-  meshtensor::phase phase;  // of new nodes
-  id called;                // of new nodes; see node::called
   int depth;
   frame frames[max_depth];
   bool declared[max_variables];  // by the program being traced
@@ -34,13 +28,7 @@ struct builder : table_builder {
   state_update updates[max_updates];  // in the bodies of loops that are not complete
 
   constexpr explicit builder(module& target)
-      : table_builder(target),
-        region(no_id),
-        path(no_id),
-        site_is_held(false),
-        copy(0),
-        phase(meshtensor::phase::forward),
-        called(0),
+      : value_builder(target),
         depth(0),
         frames{},
         declared{},
@@ -78,32 +66,7 @@ struct builder : table_builder {
     return stack[0];
   }
 
-  constexpr list add_links(ids l) {
-    if (!expect(l.size() <= id_list<>::most,
-                "G12 one node has more than 512 operands or results, as a gradient by so many parameters: write equal "
-                "layers as one repeat"))
-      l = l.first(id_list<>::most);
-    make_room(m.link_count, static_cast<int>(l.size()), max_links, "G02", "operands and results");
-    list const result{static_cast<id>(m.link_count), static_cast<id>(l.size())};
-    for (value_id i : l) m.links[m.link_count++] = i;
-    return result;
-  }
-  constexpr list_of<region_id> add_links(std::span<region_id const> l) {
-    make_room(m.link_count, static_cast<int>(l.size()), max_links, "G02", "operands and results");
-    list_of<region_id> const result{static_cast<id>(m.link_count), static_cast<id>(l.size())};
-    for (region_id r : l) m.links[m.link_count++] = r;
-    return result;
-  }
-
-  // values and nodes
-  constexpr value_id add_value(dtype type, shape dims, node_id maker, int index) {
-    make_room(m.value_count, 1, max_values, "G02", "tensors");
-    if (!expect(dims.fits(), "T07 a tensor has more than 8 dims: merge some, or sum over them before")) --dims.count;
-    value& v = m.values[m.value_count];
-    v.type = type, v.dims = dims, v.node = maker, v.region = region, v.index = static_cast<id>(index);
-    return static_cast<value_id>(m.value_count++);
-  }
-
+  // nodes
   /// Adds a node without results at the current position. Outer values among `operands` are imported into the region.
   constexpr node_id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
     make_room(m.node_count, 1, max_nodes, "G02", "nodes");
@@ -118,16 +81,6 @@ struct builder : table_builder {
     if (kind == primitive::write && write_count < max_variables)
       writes[write_count++] = static_cast<node_id>(m.node_count);
     return static_cast<node_id>(m.node_count++);
-  }
-  /// Adds one more result to the node that was made last.
-  constexpr value_id add_result(node_id maker, dtype type, shape const& dims) {
-    node& n = m.nodes[maker];
-    value_id const v = add_value(type, dims, maker, n.results.count);
-    if (n.results.count == 0) n.results.first = static_cast<id>(m.link_count);
-    expect(n.results.first + n.results.count == m.link_count, "G19 results are added to the last node only");
-    add_links(std::initializer_list<value_id>{v});
-    ++n.results.count;
-    return v;
   }
   /// Adds a node with one result.
   constexpr value_id add(primitive kind, std::uint8_t f, ids operands, dtype type, shape const& dims,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "meshtensor/base/saturating.hpp"
+#include "meshtensor/op/detail/einsum_loop.hpp"
+#include "meshtensor/op/detail/einsum_types.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace meshtensor {
@@ -85,51 +87,7 @@ struct einsum_rule {
 
   template <dtypes Among = dtypes::all()>
   static bool evaluate(evaluation const& e) {
-    return with_element<Among>(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
-  }
-
- private:
-  template <class E>
-  static void evaluate_as(evaluation const& e) {
-    view const& y = e.results[0];
-    int const n = e.n.operands.count;
-    require(n <= 7, "T09: einsum takes at most 7 operands");
-    walk<8> w;
-    std::uint16_t dims[2 * max_dims_of_one];
-    auto add = [&](view const& v) {
-      for (int i = 0; i < v.count; ++i) {
-        bool known = false;
-        for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
-        if (known) continue;
-        require(w.count < 2 * max_dims_of_one, "T07: an einsum has at most 16 dims");
-        dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
-      }
-    };
-    add(y);
-    int const kept = w.count;
-    for (int i = 0; i < n; ++i) add(e.operands[i]);
-    for (int i = 0; i < n; ++i) w.bind(i, e.operands[i], dims);
-    w.bind(7, y, dims);
-    std::int64_t inner = 1, outer = 1, run = 1, step[7] = {};
-    for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
-    if (inner == 0) w.count = kept;      // sums of no terms
-    if (inner != 0 && w.count > kept) {  // along the last summed dim without the walk
-      run = w.extent[--w.count], inner /= run;
-      for (int i = 0; i < n; ++i) step[i] = w.stride[i][w.count];
-    }
-    for (std::int64_t o = 0; o < outer; ++o) {
-      using term = typename wide_sum<E>::term;
-      wide_sum<E> sum;
-      std::int64_t const where = w.offset[7];
-      for (std::int64_t k = 0; k < inner; ++k, w.next())
-        for (std::int64_t r = 0; r < run; ++r) {
-          auto product = static_cast<term>(e.operands[0].as<E>()[w.offset[0] + r * step[0]]);
-          for (int i = 1; i < n; ++i) product *= static_cast<term>(e.operands[i].as<E>()[w.offset[i] + r * step[i]]);
-          sum.add(product);
-        }
-      if (inner == 0) w.next();
-      y.as<E>()[where] = sum.value();
-    }
+    return with_element<Among>(e.results[0].type, [&]<class E>() { detail::evaluate_einsum_as<E>(e); });
   }
 };
 
@@ -145,49 +103,6 @@ constexpr value_id einsum(builder& b, value_id x, value_id y, shape const& to) {
 // ---- public functions ----
 
 namespace detail {
-
-template <class D, class... H>
-concept dim_of_any = (has_dim<H, D> || ...);
-
-/// The dims that only one operand has, and that the result lacks.
-struct lone_dims_rule {
-  template <class... Operands>
-  constexpr shape operator()(shape const& result, Operands const&... operands) const {
-    shape lone{};
-    auto const look = [&](shape const& own) {
-      for (int i = 0; i < own.count; ++i) {
-        bool const is_lone = (static_cast<int>(operands.has(own.at[i])) + ...) == 1 && !result.has(own.at[i]);
-        if (is_lone && lone.count < shape::capacity) lone.add(own.at[i]);
-      }
-    };
-    (look(operands), ...);
-    return lone;
-  }
-};
-inline constexpr literal sums_lone_dims =
-    "T01 einsum: one operand alone has a dim that the result lacks, so einsum would sum it: name it in to, or write "
-    "sum where that is meant";
-template <class... H, class... D>
-consteval auto lone_dims_finding(dims<D...>) {
-  if constexpr (sizeof...(D) == 0) return no_error{};
-  else return refusal<sums_lone_dims, H..., D...>{};
-}
-
-/// The first error that the types of a product with the dims of `to` show, or `no_error`.
-template <class... H, class... D>
-consteval auto einsum_finding(to_dims<D...>) {
-  constexpr dtype type = common_type<H...>();
-  if constexpr (!((H::type == type) && ...))
-    return refusal<"T02 the dtypes of the operands differ: cast one of them", H...>{};
-  else if constexpr (type == dtype::boolean) return refusal<"T04 arithmetic on bool: cast the operand", H...>{};
-  else if constexpr (!(dim_of_any<D, H...> && ...))
-    return refusal<"T01 einsum: no operand has a dim that the result names", H..., D...>{};
-  else if constexpr (sizeof...(H) == 1 || (is_any<typename H::dim_list> || ...)) return no_error{};
-  else return lone_dims_finding<H...>(ruled_t<lone_dims_rule{}, dims<D...>, typename H::dim_list...>{});
-}
-/// The line of a call of einsum. It refuses the call if the types show an error.
-template <class To, class... H>
-using einsum_line = checked_line<decltype(einsum_finding<H...>(To{}))>;
 
 template <dim_type... D, handle... H>
 constexpr auto record_einsum(line const& where, to_dims<D...> to, H const&... operands) {
@@ -216,46 +131,6 @@ constexpr auto einsum_by(H const&... operands) {
   return wrap<common_type<H...>(), result_dims_t<Rule, typename H::dim_list..., Lists...>>(b,
                                                                                            einsum(b, inside, result));
 }
-
-/// The dims of the first four operands that any other operand, or the result, has.
-struct needed_rule {
-  template <class... Others>
-  constexpr shape operator()(shape const& a, shape const& b, shape const& c, shape const& e,
-                             Others const&... others) const {
-    shape const all = united(united(a, b), united(c, e));
-    shape needed{};
-    for (int i = 0; i < all.count; ++i)
-      if ((others.has(all.at[i]) || ...)) needed.add(all.at[i]);
-    return needed;
-  }
-};
-template <class T>
-struct dims_among {  // of an argument of einsum, if it has any
-  using type = dims<>;
-};
-template <handle H>
-struct dims_among<H> {
-  using type = typename H::dim_list;
-};
-template <dim_type... D>
-struct dims_among<to_dims<D...>> {
-  using type = dims<D...>;
-};
-/// The first error of a call that names tensors and then the dims of their product, or `no_error`.
-template <class... H>
-struct handles {};
-template <class T>
-struct among {};
-template <class... H, class First, class... More>
-consteval auto finding_of_many(handles<H...>, among<First>, among<More>... more) {
-  if constexpr (handle<First>) return finding_of_many(handles<H..., First>{}, more...);
-  else if constexpr (is_to<First>) return einsum_finding<H...>(First{});
-  else return no_error{};
-}
-template <class T>
-inline constexpr bool names_dims = false;
-template <class... D>
-inline constexpr bool names_dims<to_dims<D...>> = true;
 
 }  // namespace detail
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of dims and mesh axes: extents, windows along dims, axes that shall shard them, and dims of the same elements.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/tensor/ids.hpp"
+#include "meshtensor/tensor/shape.hpp"
+
+namespace meshtensor {
+
+struct dim_row {
+  /// These kinds are made by the library:
+  /// - same: a second dim with the extent of `first`.
+  /// - blocks: the number of shards of `first`.
+  /// - in_block: the extent of each shard, which is `first` divided by `second`.
+  /// - cover: the elements of `first` that windows reach from a part of `second`, which is the part with its halo.
+  /// - counted: the iterations of a loop. A number of the program is their upper bound.
+  ///
+  /// These kinds belong to exchanged rows. An index gives for each row a position along a dim of groups:
+  /// - holders: the ranks that hold the rows. `first` is the dim of groups.
+  /// - rows: the rows for which each rank has room. `first` is the dim of groups.
+  /// - sent: the rows of the dim `first` that each rank may send.
+  enum kind_t : std::uint8_t {
+    fixed,
+    dynamic,
+    product,
+    sum,
+    shifted,
+    windowed,
+    holders,
+    rows,
+    same,
+    blocks,
+    in_block,
+    cover,
+    sent,
+    counted
+  } kind;
+  name_id label;
+  dim_id first, second;  // other rows
+  std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_places;
+                         // blocks: a mask of axes; cover: a packed_cover; holders: a row_holders;
+                         // counted: a row of the table of numbers
+};
+
+/// A window that moves along a dim. Element i of `input`, o of `output` and w of `kernel` meet where i = stride · o +
+/// dilation · w - low. Positions beyond the ends of `input` are padding.
+struct window_row {
+  dim_id input, output, kernel;
+  id stride, dilation;
+  number_id low, high;  // padding at both ends, as rows of the table of numbers
+
+  constexpr bool operator==(window_row const&) const = default;
+};
+
+struct axis_row {
+  name_id label;
+  std::int64_t extent;  // 0 if bound at start-up
+  diagnostic conflict;  // S05, raised if this axis gets several ranks, because an axis of one shards nothing
+};
+
+/// One dim of a reshard: the names of the axes that shall shard it, the first axis major. Without axes, the dim becomes
+/// unsharded.
+struct reshard_request {
+  dim_id dim;
+  id count;
+  name_id axes[max_axes];
+};
+
+/// Two names of the same elements in one of the programs that are traced together: a dim and its parts, or two dims.
+/// Ranks hold the same elements under both names.
+struct reshape_row {
+  shape before, after;
+  site_id site;
+};
+
+}  // namespace meshtensor

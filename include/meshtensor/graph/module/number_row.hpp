@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of numbers: literals, numbers that are set by name, counts, and expressions of other numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/base/function.hpp"
+#include "meshtensor/base/number_value.hpp"
+#include "meshtensor/tensor/ids.hpp"
+
+namespace meshtensor {
+
+struct number_row {
+  /// Some kinds count:
+  /// - step: the complete steps of the program.
+  /// - schedule: the same, until an optimizer takes up the number.
+  /// - updates: the updates counted under a path.
+  /// - most_updates: the highest such count of the entry below a path.
+  enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression, schedule, updates, most_updates } kind;
+  function f;          // expression
+  id first;            // expression: a row; named: its name; extent: a dim; updates, most_updates: a path
+  id second;           // expression: a row; named: the line of its declaration, which is no part of its identity
+  number_value value;  // literal: its value; named: the value until it is set
+};
+
+}  // namespace meshtensor
