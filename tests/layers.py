@@ -42,6 +42,9 @@ ROOMS = [
      {"elementwise": "nodes", "grouped_einsum": "einsum", "broadcast": None, "transpose": None, "rename": None,
       "reshape": None, "reshard": None, "constant": None, "iota": None, "iteration": None, "reduce": None, "conv": None,
       "call": None, "extension": None}),  # None: no function, a line of nodes.hpp says it
+    ("device/cuda/nodes", "inline node_work {}_of",
+     {"broadcast": None, "random": None, "elementwise": None, "reduce": None, "rename": None, "reshape": None,
+      "reshard": None, "call": None, "extension": None}),  # None: like transpose, in fused kernels, views, or refused
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
@@ -145,6 +148,8 @@ def self_test():
         "meshtensor.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
         "graph/primitive.hpp": once + "enum class primitive {\n  iteration,\n  constant,\n  gather,\n  extension,\n  count_\n};\n",
         "emit/stablehlo/gather.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
+        **{f"device/cuda/nodes/{name}.hpp": f"{once}inline node_work {name}_of(preparation& p) {{}}\n"
+           for name in ("iteration", "constant", "gather")},
         **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in ("iteration", "constant", "gather", "extension")},
     }
     bad = {
@@ -168,6 +173,7 @@ def self_test():
         "graph/j.hpp": once + "  module const& m;\n",
         "op/lookup.hpp": once + "struct gather_rule : rule {};\n",
         "emit/stablehlo/movement.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
+        "device/cuda/nodes/lookup.hpp": once + "inline node_work gather_of(preparation& p) {}\n",
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)

@@ -184,7 +184,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
     files_.push_back(source), files_.push_back(object);
     bool const alone = threads_ == 1;
     std::ofstream(source) << host_words << meshtensor::cuda::basic_types << (alone ? lone_thread : many_threads)
-                          << host_functions << meshtensor::cuda::prelude << text
+                          << host_functions << meshtensor::cuda::prelude() << text
                           << (alone ? run_lone_thread : run_many_threads);
     char const* const compiler = std::getenv("MESHTENSOR_HOST_COMPILER");
     std::string const command = std::string(compiler == nullptr ? "c++" : compiler) +

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "meshtensor/comm/strided_slice.hpp"
-#include "meshtensor/device/cuda/nodes/movement.hpp"
+#include "meshtensor/device/cuda/box_copier.hpp"
 
 namespace meshtensor::cuda {
 

@@ -3,59 +3,32 @@
 // start-up.
 #pragma once
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <map>
-#include <set>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/device/cuda/api.hpp"
+#include "meshtensor/device/cuda/gpu.hpp"
+#include "meshtensor/device/cuda/loaded_gpu/captured_steps.hpp"
+#include "meshtensor/device/cuda/loaded_gpu/compile.hpp"
+#include "meshtensor/device/cuda/loaded_gpu/find_functions.hpp"
+#include "meshtensor/device/cuda/loaded_gpu/product_library.hpp"
 #include "meshtensor/device/cuda/text/kernel_texts.hpp"
 
 namespace meshtensor::cuda {
-
-namespace detail {
-
-/// A shared object, which is the first of several names that can be loaded.
-class library {
- public:
-  /// errors R80 none of the names can be loaded
-  library(char const* what, std::initializer_list<char const*> names,
-          char const* advice = "install CUDA 12 or later, and set MESHTENSOR_CUDA to the folder of its libraries")
-      : what_(what) {
-    std::string tried;
-    char const* const folder = std::getenv("MESHTENSOR_CUDA");
-    for (bool const here : {true, false})
-      for (char const* n : names) {
-        if (here && folder == nullptr) continue;
-        std::string const path = here ? std::string(folder) + "/" + n : n;
-        if ((handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) != nullptr) return;
-        tried += (tried.empty() ? "" : ", ") + path;
-      }
-    throw error("R80", {what, " was not found as ", tried, ": ", advice});
-  }
-  template <class F>
-  void find(F& f, char const* name) const {
-    f = reinterpret_cast<F>(dlsym(handle_, name));
-    if (f == nullptr) throw error("R80", {what_, " has no function ", name, ": install CUDA 12 or later"});
-  }
-
- private:
-  char const* what_;
-  void* handle_ = nullptr;
-};
-
-}  // namespace detail
 
 class loaded_gpu final : public gpu {
  public:
   /// errors R80, R81
   explicit loaded_gpu(int number) {
-    find_functions();
+    detail::find_functions(driver_);
+    detail::find_functions(compiler_);
+    products_.find();
     int const started = driver_.cuInit(0);
     int count = 0;
     if (started != api::no_device) {
@@ -70,7 +43,7 @@ class loaded_gpu final : public gpu {
     check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
     enter();
     check(driver_.cuStreamCreate(&stream_, api::non_blocking_stream), "cuStreamCreate");
-    check_product(products_.cublasLtCreate(&blas_), "cublasLtCreate");
+    products_.begin();
     processors_ = attribute(api::multiprocessors);
     capability_ = attribute(api::capability_major) * 10 + attribute(api::capability_minor);
     shared_bytes_ = static_cast<std::size_t>(attribute(api::most_shared_bytes));
@@ -153,7 +126,7 @@ class loaded_gpu final : public gpu {
 
   std::vector<function> load(std::string const& text, std::vector<std::string> const& names) override {
     enter();
-    std::string const image = compiled(whole_text(text));
+    std::string const image = detail::compiled(compiler_, capability_, whole_text(text));
     api::module loaded = nullptr;
     check(driver_.cuModuleLoadData(&loaded, image.data()), "cuModuleLoadData");
     std::vector<function> all;
@@ -179,73 +152,10 @@ class loaded_gpu final : public gpu {
 
   std::unique_ptr<product_plan> plan(gemm const& g) override {
     enter();
-    auto made = std::make_unique<planned>(*this);
-    bool const is_double = g.type == dtype::f64;
-    int const type = is_double ? api::real_f64 : g.type == dtype::f32 ? api::real_f32 : api::real_bf16;
-    check_product(products_.cublasLtMatmulDescCreate(&made->what, is_double ? api::compute_f64 : api::compute_f32,
-                                                     is_double ? api::real_f64 : api::real_f32),
-                  "cublasLtMatmulDescCreate");
-    int const turned_a = g.transposed_a ? 1 : 0, turned_b = g.transposed_b ? 1 : 0;
-    products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_a, &turned_a, sizeof turned_a);
-    products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_b, &turned_b, sizeof turned_b);
-    int refused = 0;
-    if (g.adds_offset) {
-      // Until the product runs, only the alignment of this address counts.
-      auto const aligned_so = static_cast<std::uintptr_t>(g.offset_alignment);
-      refused |=
-          products_.cublasLtMatmulDescSetAttribute(made->what, api::epilogue, &api::epilogue_bias,
-                                                   sizeof api::epilogue_bias) |
-          products_.cublasLtMatmulDescSetAttribute(made->what, api::bias_pointer, &aligned_so, sizeof aligned_so);
-    }
-    auto const lay = [&](api::layout& l, std::int64_t rows, std::int64_t columns, std::int64_t line,
-                         std::int64_t step) {
-      check_product(products_.cublasLtMatrixLayoutCreate(&l, type, static_cast<std::uint64_t>(rows),
-                                                         static_cast<std::uint64_t>(columns), line),
-                    "cublasLtMatrixLayoutCreate");
-      auto const batch = static_cast<std::int32_t>(g.batch);
-      products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_count, &batch, sizeof batch);
-      std::uint32_t const by_address = 1;
-      refused |= g.by_address
-                     ? products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_mode, &by_address, sizeof by_address)
-                     : products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_step, &step, sizeof step);
-    };
-    lay(made->a, g.transposed_a ? g.k : g.m, g.transposed_a ? g.m : g.k, g.lda, g.step_a);
-    lay(made->b, g.transposed_b ? g.n : g.k, g.transposed_b ? g.k : g.n, g.ldb, g.step_b);
-    lay(made->c, g.m, g.n, g.ldc, g.step_c);
-    // C and D share one layout if their columns have the same distance, because only then cuBLASLt accepts one address
-    // for both.
-    if (g.adds_matrix && g.ld_added != g.ldc) lay(made->added, g.m, g.n, g.ld_added, g.step_c);
-    if (refused != 0) return nullptr;
-    api::preference wish = nullptr;
-    check_product(products_.cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
-    auto const most = static_cast<std::uint64_t>(workspace_bytes());
-    products_.cublasLtMatmulPreferenceSetAttribute(wish, api::most_workspace, &most, sizeof most);
-    auto const aligned = static_cast<std::uint32_t>(g.alignment);
-    for (int const which : {api::alignment_a, api::alignment_b, api::alignment_c, api::alignment_d})
-      products_.cublasLtMatmulPreferenceSetAttribute(wish, which, &aligned, sizeof aligned);
-    api::choice found{};
-    int count = 0;
-    int const state = products_.cublasLtMatmulAlgoGetHeuristic(
-        blas_, made->what, made->a, made->b, made->layout_of_added(), made->c, wish, 1, &found, &count);
-    products_.cublasLtMatmulPreferenceDestroy(wish);
-    if (state != 0 || count == 0) return nullptr;
-    made->how = found.how, made->is_double = is_double;
-    made->adds_offset = g.adds_offset, made->adds_matrix = g.adds_matrix;
-    return made;
+    return products_.plan(g, workspace_bytes());
   }
   void run(product_plan const& how, product_addresses const& at, address workspace) override {
-    auto const& p = static_cast<planned const&>(how);
-    static constexpr double f64_of[] = {0, 1};
-    static constexpr float f32_of[] = {0, 1};
-    auto const factor = [&](int n) { return p.is_double ? static_cast<void const*>(&f64_of[n]) : &f32_of[n]; };
-    if (p.adds_offset)
-      check_product(products_.cublasLtMatmulDescSetAttribute(p.what, api::bias_pointer, &at.offset, sizeof at.offset),
-                    "cublasLtMatmulDescSetAttribute");
-    bool const adds = p.adds_matrix;
-    check_product(
-        products_.cublasLtMatmul(blas_, p.what, factor(1), at.a, p.a, at.b, p.b, factor(adds), adds ? at.added : at.c,
-                                 p.layout_of_added(), at.c, p.c, &p.how, workspace, workspace_bytes(), stream_),
-        "cublasLtMatmul");
+    products_.run(how, at, workspace, workspace_bytes(), stream_);
   }
 
   void begin_recording() override {
@@ -254,7 +164,7 @@ class loaded_gpu final : public gpu {
     is_recording_ = true;
   }
   std::unique_ptr<recorded_step> end_recording() override {
-    auto made = std::make_unique<captured>(*this);
+    auto made = std::make_unique<captured>(steps_);
     is_recording_ = false;
     check(driver_.cuStreamEndCapture(stream_, &made->what), "cuStreamEndCapture");
     check(driver_.cuGraphInstantiateWithFlags(&made->ready, made->what, 0), "cuGraphInstantiate");
@@ -270,46 +180,11 @@ class loaded_gpu final : public gpu {
       driver_.cuStreamEndCapture(stream_, &broken_off);
       if (broken_off != nullptr) driver_.cuGraphDestroy(broken_off);
     }
-    std::lock_guard const turn(turn_of_steps_);
-    for (captured* const c : steps_) c->destroy();
+    steps_.destroy();
   }
 
  private:
-  struct planned final : product_plan {
-    explicit planned(loaded_gpu const& g) : from(g) {}
-    ~planned() override {
-      if (what != nullptr) from.products_.cublasLtMatmulDescDestroy(what);
-      for (api::layout l : {a, b, c, added})
-        if (l != nullptr) from.products_.cublasLtMatrixLayoutDestroy(l);
-    }
-    loaded_gpu const& from;
-    api::product what = nullptr;
-    api::layout layout_of_added() const { return added == nullptr ? c : added; }
-    api::layout a = nullptr, b = nullptr, c = nullptr, added = nullptr;
-    api::algorithm how{};
-    bool is_double = false, adds_offset = false, adds_matrix = false;
-  };
-  struct captured final : recorded_step {
-    explicit captured(loaded_gpu& g) : from(g) {
-      std::lock_guard const turn(from.turn_of_steps_);
-      from.steps_.insert(this);
-    }
-    ~captured() override {
-      std::lock_guard const turn(from.turn_of_steps_);
-      from.steps_.erase(this);
-      destroy();
-    }
-    /// Destroys the graph. If it is still running, the driver frees it at its end.
-    void destroy() {
-      from.driver_.cuCtxSetCurrent(from.context_);
-      if (ready != nullptr) from.driver_.cuGraphExecDestroy(ready);
-      if (what != nullptr) from.driver_.cuGraphDestroy(what);
-      ready = nullptr, what = nullptr, is_freed = true;
-    }
-    loaded_gpu& from;
-    api::graph what = nullptr;
-    api::graph_exec ready = nullptr;
-  };
+  using captured = detail::captured_steps::captured;
 
   static api::pointer number(address a) { return reinterpret_cast<api::pointer>(a); }
   void enter() { check(driver_.cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
@@ -321,98 +196,18 @@ class loaded_gpu final : public gpu {
   void check(int wrong, char const* call) const {
     if (wrong != 0) throw error("R81", {"CUDA says in ", call, ": ", text_of(wrong)});
   }
-  static void check_product(int wrong, char const* call) {
-    if (wrong != 0) throw error("R81", {"cuBLAS says in ", call, ": status ", wrong});
-  }
   int attribute(int which) const {
     int n = 0;
     check(driver_.cuDeviceGetAttribute(&n, which, device_), "cuDeviceGetAttribute");
     return n;
   }
-  /// errors R83
-  std::string compiled(std::string const& text) const {
-    api::program p = nullptr;
-    compiler_.nvrtcCreateProgram(&p, text.c_str(), "meshtensor.cu", 0, nullptr, nullptr);
-    std::string const target = "--gpu-architecture=sm_" + std::to_string(capability_);
-    char const* const options[] = {target.c_str(), "--std=c++17", "--fmad=false", "-w"};
-    int const wrong = compiler_.nvrtcCompileProgram(p, 4, options);
-    if (wrong != 0) {
-      std::size_t bytes = 0;
-      compiler_.nvrtcGetProgramLogSize(p, &bytes);
-      std::string log(bytes, ' ');
-      compiler_.nvrtcGetProgramLog(p, log.data());
-      compiler_.nvrtcDestroyProgram(&p);
-      throw error("R83", {"NVRTC does not compile the kernels for ", target, ": ", log.substr(0, 2000)});
-    }
-    std::size_t bytes = 0;
-    compiler_.nvrtcGetCUBINSize(p, &bytes);
-    std::string image(bytes, '\0');
-    compiler_.nvrtcGetCUBIN(p, image.data());
-    compiler_.nvrtcDestroyProgram(&p);
-    return image;
-  }
-  void find_functions() {
-    detail::library const d("the driver of NVIDIA GPUs", {"libcuda.so.1"},
-                            "install it where there is such a GPU, or take another device");
-    d.find(driver_.cuInit, "cuInit");
-    d.find(driver_.cuDeviceGetCount, "cuDeviceGetCount");
-    d.find(driver_.cuDeviceGet, "cuDeviceGet");
-    d.find(driver_.cuDeviceGetAttribute, "cuDeviceGetAttribute");
-    d.find(driver_.cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
-    d.find(driver_.cuCtxSetCurrent, "cuCtxSetCurrent");
-    d.find(driver_.cuMemAlloc_v2, "cuMemAlloc_v2");
-    d.find(driver_.cuMemFree_v2, "cuMemFree_v2");
-    d.find(driver_.cuMemHostAlloc, "cuMemHostAlloc");
-    d.find(driver_.cuMemFreeHost, "cuMemFreeHost");
-    d.find(driver_.cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync_v2");
-    d.find(driver_.cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync_v2");
-    d.find(driver_.cuMemcpyDtoDAsync_v2, "cuMemcpyDtoDAsync_v2");
-    d.find(driver_.cuMemsetD8Async, "cuMemsetD8Async");
-    d.find(driver_.cuStreamCreate, "cuStreamCreate");
-    d.find(driver_.cuStreamSynchronize, "cuStreamSynchronize");
-    d.find(driver_.cuStreamQuery, "cuStreamQuery");
-    d.find(driver_.cuModuleLoadData, "cuModuleLoadData");
-    d.find(driver_.cuModuleUnload, "cuModuleUnload");
-    d.find(driver_.cuModuleGetFunction, "cuModuleGetFunction");
-    d.find(driver_.cuFuncSetAttribute, "cuFuncSetAttribute");
-    d.find(driver_.cuLaunchKernel, "cuLaunchKernel");
-    d.find(driver_.cuStreamBeginCapture_v2, "cuStreamBeginCapture_v2");
-    d.find(driver_.cuStreamEndCapture, "cuStreamEndCapture");
-    d.find(driver_.cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags");
-    d.find(driver_.cuGraphLaunch, "cuGraphLaunch");
-    d.find(driver_.cuGraphExecDestroy, "cuGraphExecDestroy");
-    d.find(driver_.cuGraphDestroy, "cuGraphDestroy");
-    d.find(driver_.cuGetErrorString, "cuGetErrorString");
-    detail::library const c("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
-    c.find(compiler_.nvrtcCreateProgram, "nvrtcCreateProgram");
-    c.find(compiler_.nvrtcCompileProgram, "nvrtcCompileProgram");
-    c.find(compiler_.nvrtcGetCUBINSize, "nvrtcGetCUBINSize");
-    c.find(compiler_.nvrtcGetCUBIN, "nvrtcGetCUBIN");
-    c.find(compiler_.nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize");
-    c.find(compiler_.nvrtcGetProgramLog, "nvrtcGetProgramLog");
-    c.find(compiler_.nvrtcDestroyProgram, "nvrtcDestroyProgram");
-    detail::library const b("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
-    b.find(products_.cublasLtCreate, "cublasLtCreate");
-    b.find(products_.cublasLtMatmulDescCreate, "cublasLtMatmulDescCreate");
-    b.find(products_.cublasLtMatmulDescSetAttribute, "cublasLtMatmulDescSetAttribute");
-    b.find(products_.cublasLtMatmulDescDestroy, "cublasLtMatmulDescDestroy");
-    b.find(products_.cublasLtMatrixLayoutCreate, "cublasLtMatrixLayoutCreate");
-    b.find(products_.cublasLtMatrixLayoutSetAttribute, "cublasLtMatrixLayoutSetAttribute");
-    b.find(products_.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutDestroy");
-    b.find(products_.cublasLtMatmulPreferenceCreate, "cublasLtMatmulPreferenceCreate");
-    b.find(products_.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
-    b.find(products_.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
-    b.find(products_.cublasLtMatmulAlgoGetHeuristic, "cublasLtMatmulAlgoGetHeuristic");
-    b.find(products_.cublasLtMatmul, "cublasLtMatmul");
-  }
 
   api::driver driver_{};
   api::compiler compiler_{};
-  api::products products_{};
+  detail::product_library products_;
   api::device device_ = 0;
   api::context context_ = nullptr;
   api::stream stream_ = nullptr;
-  api::blas blas_ = nullptr;
   int processors_ = 0, capability_ = 0;
   std::size_t shared_bytes_ = 0;
   struct loaded_kernel {
@@ -422,8 +217,7 @@ class loaded_gpu final : public gpu {
   std::mutex turn_of_kernels_;
   std::map<api::kernel, loaded_kernel> kernels_;
   bool is_recording_ = false;
-  std::mutex turn_of_steps_;
-  std::set<captured*> steps_;  // of all programs, for `free_recorded_steps`
+  detail::captured_steps steps_{driver_, context_};
 };
 
 }  // namespace meshtensor::cuda

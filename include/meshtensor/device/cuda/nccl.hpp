@@ -3,7 +3,10 @@
 // NCCL.
 #pragma once
 
-#include "meshtensor/device/cuda/loaded_gpu.hpp"
+#include <cstddef>
+
+#include "meshtensor/device/cuda/api.hpp"
+#include "meshtensor/device/cuda/library.hpp"
 
 namespace meshtensor::cuda {
 

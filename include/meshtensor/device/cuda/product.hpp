@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes an einsum on the GPU. If two blocks allow it, packed or not, it is computed as products of matrices by the
-// library. Otherwise a loop runs over the summed dims for each element.
+// Computes an einsum of two blocks on the GPU, packed or not, as products of matrices by the library.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "meshtensor/device/cuda/nodes/movement.hpp"
-#include "meshtensor/device/cuda/text/index.hpp"
+#include "meshtensor/device/cuda/box_copier.hpp"
+#include "meshtensor/device/cuda/product/dim_group.hpp"
+#include "meshtensor/device/cuda/product/packed_blocks.hpp"
+#include "meshtensor/device/cuda/recording.hpp"
 
-namespace meshtensor::cuda {
-
-namespace detail {
-
-/// Dims of one or both blocks that are joined to one dim of a matrix or of a batch.
-struct dim_group {
-  std::int64_t extent = 1, first = 0, second = 0, third = 0;  // the strides are those in A, B and C
-};
+namespace meshtensor::cuda::detail {
 
 /// The terms that are added to a product, with the alignment of their addresses: a number for each column of the
 /// result, or another block with the result's dims.
@@ -45,19 +43,19 @@ class pair_product {
     return {};
   }
   std::size_t workspace_bytes() const {
-    return static_cast<std::size_t>(packed_bytes_[0] + packed_bytes_[1] + packed_bytes_[2]);
+    return static_cast<std::size_t>(blocks_.packed_bytes[0] + blocks_.packed_bytes[1] + blocks_.packed_bytes[2]);
   }
 
   void record(recording& to_do, product_addresses const& addresses, address library_workspace,
               address workspace) const {
     address at[3] = {addresses.a, addresses.b, addresses.c}, next = workspace;
     for (int k = 0; k < 3; ++k) {
-      if (packed_bytes_[k] == 0) continue;
-      if (k < 2) move(to_do, original_[k], at[k], packed_[k], next);
-      at[k] = next, next += packed_bytes_[k];
+      if (blocks_.packed_bytes[k] == 0) continue;
+      if (k < 2) move(to_do, blocks_.original[k], at[k], blocks_.packed[k], next);
+      at[k] = next, next += blocks_.packed_bytes[k];
     }
     if (swapped_) std::swap(at[0], at[1]);
-    auto const size = static_cast<std::int64_t>(bytes_of(original_[2].type));
+    auto const size = static_cast<std::int64_t>(bytes_of(blocks_.original[2].type));
     std::vector<address> all[3];
     std::int64_t index[max_dims_of_one] = {};
     for (bool more = true; more;) {
@@ -74,83 +72,51 @@ class pair_product {
     else
       for (std::size_t i = 0; i < all[0].size(); ++i)
         to_do.multiply(*plan_, {all[0][i], all[1][i], all[2][i], addresses.offset, addresses.added}, library_workspace);
-    if (packed_bytes_[2] != 0) move(to_do, packed_[2], at[2], original_[2], addresses.c);
+    if (blocks_.packed_bytes[2] != 0) move(to_do, blocks_.packed[2], at[2], blocks_.original[2], addresses.c);
   }
 
  private:
   pair_product(box_copier const& copier, view const& a, view const& b, view const& c)
-      : copier_(&copier), original_{a, b, c}, packed_{a, b, c} {}
+      : copier_(&copier), blocks_{{a, b, c}, {a, b, c}} {}
 
   static constexpr std::int64_t most_loops = 8;         // the most products in sequence
   static constexpr std::int64_t most_addresses = 1024;  // the most products of one call by address
 
   /// Packing does not convert dtypes, and the library has no product of blocks of different dtypes.
   bool is_natural(unsigned) const {
-    return original_[0].type == original_[2].type && original_[1].type == original_[2].type;
+    return blocks_.original[0].type == blocks_.original[2].type && blocks_.original[1].type == blocks_.original[2].type;
   }
   void move(recording& to_do, view x, address from, view y, address to) const {
     x.data = from, y.data = to;
     copier_->by_name(to_do, x, 0, y, 0, id{no_id}, id{no_id}, y.extent);
   }
-  int role(int dim) const {  // 0 for batch, 1 for rows, 2 for columns, 3 for summed dims
-    bool const in_a = original_[0].find(dim) >= 0, in_b = original_[1].find(dim) >= 0,
-               in_c = original_[2].find(dim) >= 0;
-    return !in_c ? 3 : in_a && in_b ? 0 : in_a ? 1 : 2;
-  }
-  /// Packs a block with batch dims first, then the dims of role `outer`, then those of role `inner`. They have the
-  /// order of C, and summed dims have the order of A.
-  void pack(int k, int outer, int inner) {
-    view const from = original_[k];
-    view& to = packed_[k];
-    to.count = 0;
-    for (int const r : {0, outer, inner}) {
-      view const& order = r == 3 ? original_[0] : original_[2];
-      for (int i = 0; i < order.count; ++i)
-        if (int const p = from.find(order.dim[i]); p >= 0 && role(order.dim[i]) == r)
-          to.dim[to.count] = from.dim[p], to.origin[to.count] = from.origin[p], to.total[to.count] = from.total[p],
-          to.extent[to.count++] = from.extent[p];
-    }
-    to.densify();
-    packed_bytes_[k] = (to.bytes() + 255) / 256 * 256;
-  }
-  static void join(std::vector<dim_group>& all, dim_group const& d) {
-    if (d.extent == 1) return;
-    if (!all.empty()) {
-      dim_group& last = all.back();
-      if (last.first == d.first * d.extent && last.second == d.second * d.extent && last.third == d.third * d.extent) {
-        last = {last.extent * d.extent, d.first, d.second, d.third};
-        return;
-      }
-    }
-    all.push_back(d);
-  }
   bool describe(unsigned packed, int const* alignment) {
-    if ((packed & 1u) != 0) pack(0, 1, 3);
-    if ((packed & 2u) != 0) pack(1, 3, 2);
-    if ((packed & 4u) != 0) pack(2, 1, 2);
+    if ((packed & 1u) != 0) blocks_.pack(0, 1, 3);
+    if ((packed & 2u) != 0) blocks_.pack(1, 3, 2);
+    if ((packed & 4u) != 0) blocks_.pack(2, 1, 2);
     std::vector<dim_group> groups[4];
     auto const stride = [&](int k, int dim) {
-      int const p = packed_[k].find(dim);
-      return p < 0 ? std::int64_t{0} : packed_[k].stride[p];
+      int const p = blocks_.packed[k].find(dim);
+      return p < 0 ? std::int64_t{0} : blocks_.packed[k].stride[p];
     };
     auto const gather = [&](view const& order, bool summed) {
       for (int i = 0; i < order.count; ++i) {
         int const dim = order.dim[i];
-        if ((role(dim) == 3) == summed)
-          join(groups[role(dim)], {order.extent[i], stride(0, dim), stride(1, dim), stride(2, dim)});
+        if ((blocks_.role(dim) == 3) == summed)
+          join_dims(groups[blocks_.role(dim)], {order.extent[i], stride(0, dim), stride(1, dim), stride(2, dim)});
       }
     };
-    gather(packed_[2], false), gather(packed_[0], true);
+    gather(blocks_.packed[2], false), gather(blocks_.packed[0], true);
     if (groups[3].size() > 1) return false;
     std::vector<dim_group> batch = groups[0];
     dim_group const k = groups[3].empty() ? dim_group{} : groups[3][0];
-    dim_group m = take(groups[1]), n = take(groups[2]);
+    dim_group m = take_matrix_dims(groups[1]), n = take_matrix_dims(groups[2]);
     for (dim_group const& g : groups[1]) batch.push_back(g);
     for (dim_group const& g : groups[2]) batch.push_back(g);
     // The library's matrices are column-major. If C is row-major, its transpose is computed.
     bool const row_major = n.third == 1 || (m.third != 1 && m.extent == 1);
     product_ = {};
-    product_.type = original_[2].type;
+    product_.type = blocks_.original[2].type;
     std::int64_t a_row = m.first, a_column = k.first, b_row = k.second, b_column = n.second, c_row = m.third,
                  c_column = n.third;
     swapped_ = row_major;
@@ -160,11 +126,11 @@ class pair_product {
       for (dim_group& g : batch) std::swap(g.first, g.second);
     }
     product_.m = m.extent, product_.n = n.extent, product_.k = k.extent;
-    if (!lay(m.extent, a_row, k.extent, a_column, product_.transposed_a, product_.lda) ||
-        !lay(k.extent, b_row, n.extent, b_column, product_.transposed_b, product_.ldb))
+    if (!describe_matrix(m.extent, a_row, k.extent, a_column, product_.transposed_a, product_.lda) ||
+        !describe_matrix(k.extent, b_row, n.extent, b_column, product_.transposed_b, product_.ldb))
       return false;
     bool transposed = false;
-    if (!lay(m.extent, c_row, n.extent, c_column, transposed, product_.ldc) || transposed) return false;
+    if (!describe_matrix(m.extent, c_row, n.extent, c_column, transposed, product_.ldc) || transposed) return false;
     loops_ = std::move(batch);
     products_ = 1;
     for (dim_group const& g : loops_) products_ *= g.extent;
@@ -172,7 +138,7 @@ class pair_product {
     // All addresses are aligned as the blocks and as the steps between their parts.
     auto const size = static_cast<std::int64_t>(bytes_of(product_.type));
     std::int64_t steps = 16;
-    for (int i = 0; i < 3; ++i) steps = std::min<std::int64_t>(steps, packed_bytes_[i] != 0 ? 16 : alignment[i]);
+    for (int i = 0; i < 3; ++i) steps = std::min<std::int64_t>(steps, blocks_.packed_bytes[i] != 0 ? 16 : alignment[i]);
     auto const divides = [&](std::int64_t elements) {
       while (steps > size && (elements * size) % steps != 0) steps /= 2;
     };
@@ -200,9 +166,9 @@ class pair_product {
   bool lies_along_rows(view const& v) const {
     std::int64_t step = 1;
     int dims = 0;
-    view const& c = original_[2];
+    view const& c = blocks_.original[2];
     for (int i = c.count; i-- > 0;) {
-      if (role(c.dim[i]) != rows_role()) continue;
+      if (blocks_.role(c.dim[i]) != rows_role()) continue;
       int const p = v.find(c.dim[i]);
       if (p < 0 || (v.extent[p] != 1 && v.stride[p] != step)) return false;
       step *= v.extent[p], ++dims;
@@ -212,47 +178,21 @@ class pair_product {
   /// Whether rows have the same layout as those of the result, and columns have equal distances. If so, `ld_added` is
   /// set to this distance.
   bool lies_like_result(view const& v) {
-    view const& c = original_[2];
+    view const& c = blocks_.original[2];
     std::int64_t line = product_.ldc;
     for (int i = 0; i < c.count; ++i) {  // finds the stride of the innermost dim of the columns
       int const p = v.find(c.dim[i]);
       if (p < 0) return false;
-      if (c.extent[i] != 1 && role(c.dim[i]) != rows_role() && c.stride[i] == product_.ldc) line = v.stride[p];
+      if (c.extent[i] != 1 && blocks_.role(c.dim[i]) != rows_role() && c.stride[i] == product_.ldc) line = v.stride[p];
     }
     for (int i = 0; i < c.count; ++i) {
       std::int64_t const step = v.stride[v.find(c.dim[i])];
       if (c.extent[i] == 1) continue;
-      if (role(c.dim[i]) == rows_role() ? step != c.stride[i] : step * product_.ldc != c.stride[i] * line) return false;
+      if (blocks_.role(c.dim[i]) == rows_role() ? step != c.stride[i] : step * product_.ldc != c.stride[i] * line)
+        return false;
     }
     product_.ld_added = line;
     return line >= product_.m;
-  }
-  /// Removes and returns the dims of the matrix: the dims that are contiguous in the result, or otherwise the largest
-  /// ones.
-  static dim_group take(std::vector<dim_group>& all) {
-    if (all.empty()) return {};
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < all.size(); ++i)
-      if (all[i].third == 1 || (all[best].third != 1 && all[i].extent > all[best].extent)) best = i;
-    dim_group const g = all[best];
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(best));
-    return g;
-  }
-  /// Whether a matrix is column-major or row-major. `transposed` is set for row-major, and `line` to the distance
-  /// between its columns or rows.
-  static bool lay(std::int64_t rows, std::int64_t row, std::int64_t columns, std::int64_t column, bool& transposed,
-                  std::int64_t& line) {
-    transposed = false;
-    if ((row == 1 || rows == 1) && (columns == 1 || column >= rows)) {
-      line = columns == 1 ? rows : column;
-      return true;
-    }
-    transposed = true;
-    if ((column == 1 || columns == 1) && (rows == 1 || row >= columns)) {
-      line = rows == 1 ? columns : row;
-      return true;
-    }
-    return false;
   }
   /// Plans one batch with equal steps if there is only one batch dim. Otherwise it plans a batch by address, or a few
   /// products in sequence.
@@ -277,8 +217,7 @@ class pair_product {
   }
 
   box_copier const* copier_;
-  view original_[3], packed_[3];
-  std::int64_t packed_bytes_[3] = {};
+  packed_blocks blocks_;
   bool swapped_ = false;
   gemm product_;
   std::vector<dim_group> loops_;  // batch dims, without that of equal steps
@@ -286,78 +225,4 @@ class pair_product {
   std::shared_ptr<product_plan> plan_;
 };
 
-/// Makes a kernel with one thread for each element of the result. It multiplies all operands from left to right, and
-/// adds the products in a fixed order.
-inline node_work loop_over_sums(preparation& p, node const& n, view const* operands, view const& y) {
-  std::string t = joined({"if (i >= ", y.size(), "ll) return;\n"}), terms;
-  index_text outer, inner;
-  auto const count = static_cast<std::size_t>(n.operands.count);
-  auto const strides = [&](int dim, bool with_result) {
-    std::vector<std::int64_t> all;
-    for (std::size_t k = 0; k < count; ++k) {
-      int const q = operands[k].find(dim);
-      all.push_back(q < 0 ? 0 : operands[k].stride[q]);
-    }
-    if (with_result) all.push_back(y.stride[y.find(dim)]);
-    return all;
-  };
-  for (int i = 0; i < y.count; ++i) outer.add(y.extent[i], strides(y.dim[i], true));
-  std::vector<int> seen;
-  for (std::size_t k = 0; k < count; ++k)
-    for (int i = 0; i < operands[k].count; ++i) {
-      int const dim = operands[k].dim[i];
-      if (y.find(dim) >= 0 || std::find(seen.begin(), seen.end(), dim) != seen.end()) continue;
-      seen.push_back(dim);
-      inner.add(operands[k].extent[i], strides(dim, false));
-    }
-  std::string const sum = std::string("sum<") + type_text(y.type) + ">";
-  for (std::size_t k = 0; k < count; ++k) {
-    std::string const x =
-        joined({"(", sum, ")get(((const ", type_text(operands[k].type), "*)a.p[", k, "])[f", k, " + g", k, "])"});
-    terms = k == 0 ? x : joined({"do_multiply(", terms, ", ", x, ")"});
-  }
-  add(t, {outer.text("i", "f", count + 1),
-          "running<sums, ",
-          type_text(y.type),
-          "> r;\nfor (i64 j = 0; j < ",
-          inner.count(),
-          "ll; ++j) {\n",
-          inner.text("j", "g", count),
-          "r.add(",
-          terms,
-          ");\n}\n((",
-          type_text(y.type),
-          "*)a.p[",
-          max_kernel_operands,
-          "])[f",
-          count,
-          "] = put<",
-          type_text(y.type),
-          ">(to<",
-          type_text(y.type),
-          ">(r.total()));\n"});
-  prepared_kernel const k = p.over_elements(t, y.size());
-  return
-      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
-}
-
-}  // namespace detail
-
-/// The work of an einsum. `alignment` has the alignment of the addresses of operands and result, in bytes.
-inline node_work einsum_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
-                           view const& result, int const* alignment) {
-  if (n.operands.count == 2)
-    if (auto made = detail::pair_product::make(p, copier, operands[0], operands[1], result, alignment)) {
-      std::size_t const library = (p.device.workspace_bytes() + 255) / 256 * 256;
-      p.reserve(library + made->workspace_bytes());
-      auto const pair = std::make_shared<detail::pair_product>(std::move(*made));
-      return [pair, library](recording& to_do, evaluation const& e, address, address workspace) {
-        pair->record(to_do,
-                     {e.operands[0].as<std::byte>(), e.operands[1].as<std::byte>(), e.results[0].as<std::byte>()},
-                     workspace, workspace + library);
-      };
-    }
-  return detail::loop_over_sums(p, n, operands, result);
-}
-
-}  // namespace meshtensor::cuda
+}  // namespace meshtensor::cuda::detail

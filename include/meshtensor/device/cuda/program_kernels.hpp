@@ -7,13 +7,10 @@
 #include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/nccl_communicators.hpp"
-#include "meshtensor/device/cuda/nodes/along_a_dim.hpp"
-#include "meshtensor/device/cuda/nodes/convolution.hpp"
-#include "meshtensor/device/cuda/nodes/exchange_rows.hpp"
-#include "meshtensor/device/cuda/nodes/grouped_product.hpp"
-#include "meshtensor/device/cuda/nodes/lookup.hpp"
-#include "meshtensor/device/cuda/nodes/pooling.hpp"
+#include "meshtensor/device/cuda/nodes/conv.hpp"
+#include "meshtensor/device/cuda/nodes/einsum.hpp"
 #include "meshtensor/device/cuda/nodes/product_epilogue.hpp"
+#include "meshtensor/device/cuda/nodes/table.hpp"
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/random.hpp"
@@ -44,16 +41,11 @@ class program_kernels {
     if (n.kind == primitive::kernel) return fused(n, v);
     if (epilogue_form_of(m_, n).found) return with_epilogue(n, v);
     if (is_whole(n)) return attention(n, v);
-    if (auto made = movement_of(preparation_, copier_, n, v.results)) return made;
-    if (auto made = lookup_of(preparation_, copier_, n, v.operands, v.results)) return made;
-    if (auto made = along_a_dim_of(preparation_, n, v.operands, v.results)) return made;
-    if (auto made = pooling_of(preparation_, n, v.operands, v.results[0])) return made;
-    if (auto made = exchange_rows_of(preparation_, n, v.operands, v.results[0])) return made;
-    if (auto made = grouped_product_of(preparation_, n, v.operands, v.results[0])) return made;
+    if (auto made = work_of(preparation_, copier_, n, v.operands, v.results)) return made;
     refuse_unless(n.kind == primitive::einsum || n.kind == primitive::conv, n);
     int const aligned[] = {alignment(m_.operand(n, 0), v), alignment(m_.operand(n, n.operands.count > 1 ? 1 : 0), v),
                            alignment(m_.result(n), v)};
-    if (auto made = convolution_of(preparation_, copier_, n, v.operands, v.results[0], aligned)) return made;
+    if (n.kind == primitive::conv) return conv_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
     return einsum_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
   }
   void prepare_sum(dtype type) {

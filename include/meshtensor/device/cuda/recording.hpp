@@ -145,4 +145,14 @@ inline launch_arguments arguments_of(evaluation const& e, address state) {
   return a;
 }
 
+namespace detail {
+
+/// The work of a node that is one launch of a kernel with the node's arguments.
+inline node_work just(prepared_kernel const& k) {
+  return
+      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
+}
+
+}  // namespace detail
+
 }  // namespace meshtensor::cuda

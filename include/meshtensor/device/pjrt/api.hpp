@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 
 namespace meshtensor::pjrt {
 
@@ -336,22 +335,6 @@ struct to_host_arguments {
   void* to;
   std::size_t bytes;
   event* is_written;
-};
-
-/// A zeroed struct that claims 64 bytes more than its declaration. A newer plugin reads zero in members that were added
-/// since, and zero means the earlier behaviour.
-template <class T>
-class zeroed {
- public:
-  zeroed() : one_(new (room_) T{}) { one_->head.size = sizeof room_; }
-  zeroed(zeroed const&) = delete;
-  zeroed& operator=(zeroed const&) = delete;
-  T* operator->() { return one_; }
-  T& operator*() { return *one_; }
-
- private:
-  alignas(T) std::byte room_[sizeof(T) + 64] = {};
-  T* one_;
 };
 
 }  // namespace meshtensor::pjrt

@@ -10,6 +10,7 @@
 #include "meshtensor/device/pjrt/create_options.hpp"
 #include "meshtensor/device/pjrt/plugin.hpp"
 #include "meshtensor/device/pjrt/value_callbacks.hpp"
+#include "meshtensor/device/pjrt/zeroed.hpp"
 
 namespace meshtensor::pjrt {
 

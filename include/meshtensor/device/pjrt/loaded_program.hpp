@@ -2,102 +2,23 @@
 // A program on the devices of a client, compiled from StableHLO.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "meshtensor/base/dtype.hpp"
-#include "meshtensor/base/protobuf.hpp"
 #include "meshtensor/device/pjrt/client.hpp"
+#include "meshtensor/device/pjrt/compile_options.hpp"
+#include "meshtensor/device/pjrt/held_tensor.hpp"
 #include "meshtensor/device/pjrt/program_cache.hpp"
+#include "meshtensor/device/pjrt/zeroed.hpp"
 
 namespace meshtensor::pjrt {
-
-/// The type of an argument or a result on one device. It is dense, and its last dim varies fastest.
-struct tensor_type {
-  element type;
-  std::vector<std::int64_t> dims;
-  std::size_t bytes;
-};
-using shared_type = std::shared_ptr<tensor_type const>;
-constexpr element element_of(dtype t) {
-  constexpr element all[] = {element::f64, element::f32, element::bf16,   element::i32,
-                             element::i64, element::u8,  element::boolean};
-  return all[static_cast<int>(t)];
-}
-
-/// Flags of XLA for one compilation.
-using xla_flags = std::vector<std::pair<std::string, std::string>>;
-/// The flags for a platform. Without its flag, the maximum on a CPU does not propagate a NaN. On a GPU, f32 products
-/// that XLA compiles to kernels of its own take a minute to compile, and run no faster than those of cuBLAS.
-inline xla_flags flags_of(std::string const& platform) {
-  if (platform == "cpu") return {{"xla_cpu_enable_fast_min_max", "False"}};
-  if (platform == "cuda") return {{"xla_gpu_enable_triton_gemm", "False"}};
-  return {};
-}
-
-/// XLA's CompileOptionsProto, with one replica for each of these devices.
-inline std::string compile_options(std::vector<int> const& devices, xla_flags const& flags = {}) {
-  auto const count = static_cast<std::int64_t>(devices.size());
-  std::string ids;
-  for (auto id : devices) {
-    auto rest = static_cast<unsigned>(id);
-    for (; rest > 0x7f; rest >>= 7) ids += static_cast<char>(rest | 0x80);
-    ids += static_cast<char>(rest);
-  }
-  using meshtensor::detail::message;
-  message const computation = message().text(1, ids);
-  message const assignment = message().integer(1, count).integer(2, 1).inner(3, computation);
-  message const build = message().integer(4, count).integer(5, 1).inner(9, assignment);
-  message all = message().inner(3, build);
-  for (auto const& [name, value] : flags) all.inner(7, message().text(1, name).inner(2, message().text(1, value)));
-  return all.bytes();
-}
-
-/// A tensor on a device.
-class held_tensor {
- public:
-  held_tensor(plugin const& p, shared_type t, buffer* b) : plugin_(&p), type_(std::move(t)), handle_(b) {}
-  held_tensor(held_tensor&& from) noexcept
-      : plugin_(from.plugin_), type_(std::move(from.type_)), handle_(std::exchange(from.handle_, nullptr)) {}
-  held_tensor& operator=(held_tensor&& from) noexcept {
-    std::swap(plugin_, from.plugin_), std::swap(type_, from.type_), std::swap(handle_, from.handle_);
-    return *this;
-  }
-  ~held_tensor() {
-    if (handle_ == nullptr) return;
-    zeroed<buffer_arguments> a;
-    a->which = handle_;
-    plugin_->release(slot::buffer_destroy, a);
-  }
-  buffer* handle() const { return handle_; }
-  /// Whether a run has taken the tensor's memory for a result, or nothing if the plugin does not tell.
-  std::optional<bool> is_taken() const {
-    zeroed<is_deleted_arguments> a;
-    a->which = handle_;
-    if (!plugin_->asks(slot::buffer_is_deleted, a)) return {};
-    return a->is_deleted;
-  }
-
-  /// Copies the tensor into memory of the host. errors R72
-  void copy_to(void* host) const {
-    std::vector<std::int64_t> order;
-    for (std::size_t i = type_->dims.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
-    zeroed<memory_layout> dense;
-    dense->tiled.head.size = sizeof(tiled_layout);
-    dense->tiled.minor_to_major = order.data(), dense->tiled.dim_count = order.size();
-    zeroed<to_host_arguments> a;
-    a->which = handle_, a->layout = &*dense, a->to = host, a->bytes = type_->bytes;
-    plugin_->call(slot::buffer_to_host, a);
-    plugin_->await(a->is_written);
-  }
-
- private:
-  plugin const* plugin_;
-  shared_type type_;
-  buffer* handle_;
-};
 
 /// A compiled program. Replica k runs on the k-th device of the client, or on that of rank k. This process runs only
 /// its own replicas.

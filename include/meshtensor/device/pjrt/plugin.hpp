@@ -14,6 +14,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/device/pjrt/api.hpp"
+#include "meshtensor/device/pjrt/zeroed.hpp"
 
 namespace meshtensor::pjrt {
 

@@ -71,9 +71,8 @@ inline node_work place_rows_of(preparation& p, view const& tokens, view const& i
 
 }  // namespace detail
 
-/// The work of a step of an exchange, or none if the node is another one.
+/// The work of a step of an exchange.
 inline node_work exchange_rows_of(preparation& p, node const& n, view const* operands, view const& y) {
-  if (n.kind != primitive::exchange_rows) return {};
   auto const a = exchange_rows_attributes::of(n);
   row_step const step = exchange_rows_rule::step_of(n);
   view const& x = operands[0];

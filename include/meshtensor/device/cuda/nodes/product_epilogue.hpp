@@ -3,6 +3,7 @@
 // product. Otherwise, a kernel adds both to the product.
 #pragma once
 
+#include "meshtensor/device/cuda/nodes/einsum.hpp"
 #include "meshtensor/device/cuda/product.hpp"
 #include "meshtensor/pass/fuse/epilogue.hpp"
 

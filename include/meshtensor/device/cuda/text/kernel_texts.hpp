@@ -82,7 +82,7 @@ class kernel_library {
 
 /// The complete text for the GPU's compiler.
 inline std::string whole_text(std::string const& kernels) {
-  return std::string(basic_types) + elementary_functions + prelude + kernels;
+  return std::string(basic_types) + elementary_functions + prelude() + kernels;
 }
 
 }  // namespace meshtensor::cuda

@@ -98,9 +98,7 @@ class pooling {
 
 }  // namespace detail
 
-/// The work of a pool, or none if the node is another one.
-inline node_work pooling_of(preparation& p, node const& n, view const* operands, view const& y) {
-  if (n.kind != primitive::pool) return {};
+inline node_work pool_of(preparation& p, node const& n, view const* operands, view const& y) {
   prepared_kernel const k = p.over_elements(detail::pooling(p.m, n, operands, y).text(), y.size());
   return
       [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };

@@ -98,9 +98,7 @@ class grouped_product {
 
 }  // namespace detail
 
-/// The work of a grouped_einsum, or none if the node is another one.
-inline node_work grouped_product_of(preparation& p, node const& n, view const* operands, view const& y) {
-  if (n.kind != primitive::grouped_einsum) return {};
+inline node_work grouped_einsum_of(preparation& p, node const& n, view const* operands, view const& y) {
   return detail::grouped_product(n, operands, y).prepare(p);
 }
 
