@@ -8,6 +8,10 @@
 #include <new>
 #include <utility>
 
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/quantity.hpp"
+#include "meshtensor/base/resident.hpp"
+
 namespace meshtensor::detail {
 
 /// errors  M10 the system has no memory for an array
@@ -46,3 +50,19 @@ class element_buffer {
 };
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+[[noreturn]] inline void refuse_array(std::int64_t elements, std::size_t bytes_of_one) {
+  throw error("M10", {"an array of ", elements, " elements has ",
+                      bytes_text(elements * static_cast<std::int64_t>(bytes_of_one)), ", but the system has ",
+                      bytes_text(available_bytes()),
+                      " left: make it smaller, or have each rank hold "
+                      "its part alone, as feed_local and local() do"});
+}
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "meshtensor/eager/eager_record.hpp"
+#include "meshtensor/eager/given_value.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/run/feed.hpp"
 
@@ -43,7 +44,8 @@ class eager : public trace_scope<Parameters, Compute> {
   template <class T>
   void assign(std::string const& path, any_array<T> const& a) {
     for (dim_extent const& d : a.dims()) r_->bind(d);
-    r_->variables_given[path] = r_->template keep<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
+    r_->variables_given[path] =
+        detail::given_value::copy_of<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
   }
 
   /// An array as a tensor of this scope.
@@ -104,7 +106,7 @@ class eager : public trace_scope<Parameters, Compute> {
   }
   template <name Label, class T>
   void take_one(fed_elements<Label, T> const& f) {
-    r_->inputs_given[Label.text()] = r_->template keep<T>({f.data, f.size}, {}, false);
+    r_->inputs_given[Label.text()] = detail::given_value::copy_of<T>({f.data, f.size}, {}, false);
   }
   template <name Label, class T, class Dims>
   void take_one(fed_array<Label, T, Dims> const& f) {
@@ -114,7 +116,7 @@ class eager : public trace_scope<Parameters, Compute> {
     view to = dense.window(), from = f.from.as(to, [&](int i) { return dims[static_cast<std::size_t>(i)].label; });
     detail::copy_by_name(from, 0, to, 0, no_id, no_id, to.extent);
     r_->inputs_given[Label.text()] =
-        r_->template keep<T>({dense.data(), static_cast<std::size_t>(to.size())}, dims, true);
+        detail::given_value::copy_of<T>({dense.data(), static_cast<std::size_t>(to.size())}, dims, true);
   }
 
   std::shared_ptr<detail::eager_record> r_;

@@ -2,15 +2,17 @@
 // Records an eager scope as a module that grows, together with the value of each of its nodes.
 #pragma once
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "meshtensor/array/array.hpp"
 #include "meshtensor/array/interpret.hpp"
-#include "meshtensor/pass/lower.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/eager/given_value.hpp"
+#include "meshtensor/eager/gradient_at.hpp"
 #include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -25,19 +27,10 @@ struct eager_tables {
 /// their order, each of them once.
 class eager_record : eager_tables, interpreter {
  public:
-  /// A value that is given by name before its dims are known. It belongs to an input, or to a variable by its path.
-  struct given {
-    dtype type;
-    bool named;
-    std::vector<dim_extent> dims;
-    std::vector<double> bytes;  // doubles, so that every dtype is aligned
-    std::size_t count;
-  };
-
   builder b;
   settings set;
   store* weights = nullptr;
-  std::map<std::string, given> inputs_given, variables_given;
+  std::map<std::string, given_value> inputs_given, variables_given;
 
   explicit eager_record(node_loops loops)
       : interpreter(*eager_tables::recorded, eager_tables::numbers, loops), b(*eager_tables::recorded) {
@@ -70,16 +63,9 @@ class eager_record : eager_tables, interpreter {
     std::string const label = "array " + std::to_string(inputs_seen_.size() + 1);
     value_id const v =
         b.add(primitive::input, {}, dtype_of<T>, dims, input_attributes{b.intern(name::of(label))}.packed());
-    inputs_given[label] = keep<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
+    inputs_given[label] = given_value::copy_of<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
     inputs_seen_[label];
     return v;
-  }
-  template <class T>
-  static given keep(std::span<T const> elements, std::span<dim_extent const> dims, bool named) {
-    given g{dtype_of<T>, named, {dims.begin(), dims.end()}, {}, elements.size()};
-    g.bytes.resize((elements.size_bytes() + sizeof(double) - 1) / sizeof(double));
-    if (!elements.empty()) std::memcpy(g.bytes.data(), elements.data(), elements.size_bytes());
-    return g;
   }
 
   /// The elements of a value.
@@ -109,12 +95,7 @@ class eager_record : eager_tables, interpreter {
       for (auto const& [path, held] : *all) known.push_back(path);
     throw error("R13", {"there is no output or variable '", label, "'", did_you_mean(label, known)});
   }
-  std::vector<dim_extent> dims_of(block const& held) const {
-    std::vector<dim_extent> dims;
-    view const w = held.window();
-    for (int i = 0; i < w.count; ++i) dims.push_back({b.m.dim_name(w.dim[i]), w.extent[i]});
-    return dims;
-  }
+  std::vector<dim_extent> dims_of(block const& held) const { return detail::dims_of(b.m, held); }
 
  private:
   void begin() { entry_ = b.begin_region(region_kind::entry, b.intern("eager")); }
@@ -145,7 +126,7 @@ class eager_record : eager_tables, interpreter {
       if (n.kind == primitive::input) see(n);
       if (n.kind == primitive::read) fetch(b.m.variables[variable_of(n)]);
       detail::require_fits(b.m, n, numbers_);
-      if (takes_gradient(n)) differentiate_here(n);
+      if (takes_gradient(b, n, done_)) differentiate_here(n);
       else run_node(n);
     }
   }
@@ -171,40 +152,19 @@ class eager_record : eager_tables, interpreter {
     return weights != nullptr ? weights->seed() : settings{}.seed;
   }
 
-  /// A given value with the dtype and the order of dims that the graph has.
-  block shaped(given const& g, std::string const& label, dtype type, shape const& dims) const {
-    block wanted(type, dims, numbers);
-    auto const extents = dims_of(wanted);
-    if (g.type != type)
-      throw error("R14", {"'", label, "' is ", text_of(type), ", but ", text_of(g.type), " was given"});
-    bool fits = static_cast<std::int64_t>(g.count) == wanted.size() && (!g.named || g.dims.size() == extents.size());
-    for (dim_extent const& e : extents)
-      if (g.named) fits = fits && position_of(g.dims, e.label) >= 0;
-    if (!fits)
-      throw error("R11", {"'", label, "' is ", detail::text_of(extents), ", but ",
-                          (g.named ? "an array " + detail::text_of(g.dims) : std::to_string(g.count) + " elements"),
-                          " was given"});
-    view const to = wanted.window();
-    view from = dense_view(g.bytes.data(), type, g.named ? std::span<dim_extent const>(g.dims) : extents);
-    for (int i = 0; i < from.count; ++i)
-      from.dim[i] = to.dim[position_of(
-          extents, g.named ? g.dims[static_cast<std::size_t>(i)].label : extents[static_cast<std::size_t>(i)].label)];
-    copy_by_name(from, 0, to, 0, no_id, no_id, to.extent);
-    return wanted;
-  }
   void see(node const& n) {
     std::string const label = b.m.names[name_of(n)].text();
     auto const g = inputs_given.find(label);
     if (g == inputs_given.end()) return;  // the interpreter reports that it was not fed
     value const& v = b.m.values[b.m.result(n)];
-    inputs_seen_[label] = shaped(g->second, label, v.type, v.dims);
+    inputs_seen_[label] = shaped(g->second, label, v.type, v.dims, b.m, numbers);
   }
   void fetch(variable const& v) {
     std::string const path = path_text(b.m, v.path);
     declared_start const start = declared_start::of(b.m, v, initial_of(b.m, numbers, v, settings{}));
     starts_.try_emplace(path, start).first->second.require_same(path, start);
     if (auto const g = variables_given.find(path); g != variables_given.end()) {
-      variables_held_[path] = shaped(g->second, path, v.type, v.dims);
+      variables_held_[path] = shaped(g->second, path, v.type, v.dims, b.m, numbers);
       variables_given.erase(g);
     }
     if (weights == nullptr || variables_held_.contains(path)) return;
@@ -215,32 +175,15 @@ class eager_record : eager_tables, interpreter {
       return;
     }
     stored const& s = weights->values().at(path);
-    given g{s.type, true, s.dims, std::vector<double>(static_cast<std::size_t>(s.bytes() + 7) / 8),
-            static_cast<std::size_t>(s.bytes()) / bytes_of(s.type)};
+    given_value g{s.type, true, s.dims, std::vector<double>(static_cast<std::size_t>(s.bytes() + 7) / 8),
+                  static_cast<std::size_t>(s.bytes()) / bytes_of(s.type)};
     weights->copy_out(path, g.bytes.data());
-    variables_held_[path] = shaped(g, path, v.type, v.dims);
+    variables_held_[path] = shaped(g, path, v.type, v.dims, b.m, numbers);
   }
 
-  /// Whether a node is a gradient, or a loop whose body takes one.
-  bool takes_gradient(node const& n) const {
-    if (n.kind != primitive::repeat) return n.kind == primitive::gradient;
-    for (int i = 0; i < done_; ++i)
-      if (b.m.nodes[i].kind == primitive::gradient && b.m.nodes[i].region == b.m.region_of(n, 0)) return true;
-    return false;
-  }
-  /// Differentiates a copy of the module up to such a node, and runs it from the start.
+  /// Differentiates the module up to a node that takes a gradient, and runs it from the start.
   void differentiate_here(node const& n) {
-    auto const upto = std::make_unique<module>(b.m);
-    upto->node_count = done_ + 1;
-    builder more(*upto);
-    more.region = entry_;
-    for (int i = 0; i < n.results.count; ++i) {
-      value_id const out[] = {b.m.result(n, i)};
-      name_id const label = more.intern(name::of("gradient " + std::to_string(i)));
-      upto->nodes[more.add_node(primitive::output, 0, out, output_attributes{label, false}.packed())].effect = true;
-    }
-    auto const made = on_heap([&] { return differentiate(*upto); });
-    raise(made->report);
+    auto const made = differentiated_at(b, n, done_, entry_);
     blocks variables = variables_held_;
     blocks terms = interpreter(*made, numbers, loops_).run(entry_, inputs_seen_, variables, set);
     for (int i = 0; i < n.results.count; ++i)

@@ -2,31 +2,22 @@
 // Writes the Fortran module of a guest: one typed subroutine for each input, output and number.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "meshtensor/emit/fortran_module/fixed_text.hpp"
+#include "meshtensor/emit/fortran_module/procedures.hpp"
 #include "meshtensor/emit/guest_interface.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor {
+
 namespace detail {
 
-inline char const* fortran_type_of(dtype t) {
-  constexpr char const* names[] = {"real(c_double)",     "real(c_float)",      "integer(c_int16_t)",
-                                   "integer(c_int32_t)", "integer(c_int64_t)", "integer(c_int8_t)",
-                                   "logical(c_bool)"};
-  return names[static_cast<int>(t)];
-}
-/// `real(c_double), field(x, y)`: the dims in the order of Fortran.
-inline std::string fortran_text(guest_port const& p) {
-  std::vector<std::string> const back(p.dims.rbegin(), p.dims.rend());
-  char const* const note = p.type == dtype::bf16 ? ", the upper 16 bits of reals"
-                           : p.type == dtype::u8 ? ", the bits of unsigned bytes"
-                                                 : "";
-  return std::string(fortran_type_of(p.type)) + ", " + p.word + (back.empty() ? "" : "(" + listed(back) + ")") + note;
-}
-
-class fortran_module_writer {
+class fortran_module_writer : fortran_procedure_writer {
  public:
   fortran_module_writer(std::string const& name, guest_interface const& all) : all_(all), names_(name, all) {}
 
@@ -50,129 +41,13 @@ class fortran_module_writer {
     procedures();
     body.swap(text_);
     for (std::string const& name : public_) text_ += "  public :: " + name + "\n";
-    text_ += declarations();
-    text_ += "contains\n" + body + helpers() + "end module @\n";
+    text_ += fortran_declarations();
+    text_ += "contains\n" + body + fortran_helpers() + "end module @\n";
     for (auto at = text_.find('@'); at != text_.npos; at = text_.find('@')) text_.replace(at, 1, names_.name());
     return text_;
   }
 
  private:
-  /// The interface of a C function.
-  static std::string interface_of(std::string const& name, std::string const& arguments,
-                                  std::vector<std::string> const& lines, std::string const& result = "integer(c_int)") {
-    std::string text = "    function " + name + "(" + arguments + ") bind(c) result(code)\n";
-    text += "      import :: c_double, c_int, c_int32_t, c_int64_t, c_ptr\n";
-    for (std::string const& l : lines) text += "      " + l + "\n";
-    return text + "      " + result + " :: code\n    end function\n";
-  }
-  static std::string declarations() {
-    std::string const guest = "integer(c_int64_t), value :: guest",
-                      changed = "integer(c_int64_t), intent(inout) :: guest";
-    return R"(
-  type, bind(c) :: @_t
-    private
-    integer(c_int64_t) :: id = 0
-  end type
-
-  type, bind(c) :: @_table
-    type(c_funptr) :: create, destroy, feed, fetch, get, part, set, step, error, write
-  end type
-
-  abstract interface
-)" +
-           interface_of("create_function", "guest, communicator, extents, checksum",
-                        {changed, "integer(c_int), value :: communicator",
-                         "integer(c_int64_t), intent(in) :: extents(*)", "integer(c_int32_t), value :: checksum"}) +
-           interface_of("destroy_function", "guest", {changed}) +
-           interface_of("array_function", "guest, program, port, at, extents, strides",
-                        {guest, "integer(c_int), value :: program, port", "type(c_ptr), value :: at",
-                         "integer(c_int64_t), intent(in) :: extents(*), strides(*)"}) +
-           interface_of("part_function", "guest, program, is_output, port, first, extents",
-                        {guest, "integer(c_int), value :: program, is_output, port",
-                         "integer(c_int64_t), intent(inout) :: first(*), extents(*)"}) +
-           interface_of("set_function", "guest, number, to",
-                        {guest, "integer(c_int), value :: number", "real(c_double), value :: to"}) +
-           interface_of("step_function", "guest, program", {guest, "integer(c_int), value :: program"}) +
-           interface_of("error_function", "", {}, "type(c_ptr)") + R"(  end interface
-
-  interface
-    function @_functions() bind(c, name="@_functions") result(at)
-)" + "      import :: c_ptr\n      type(c_ptr) :: at\n    end function\n  end interface\n\n";
-  }
-  static std::string helpers() {
-    return R"(
-  function @_error() result(text)
-    character(:), allocatable :: text
-    procedure(error_function), pointer :: call_it
-    character(kind=c_char), pointer :: letters(:)
-    type(@_table), pointer :: table
-    type(c_ptr) :: sentence
-    integer :: i
-    call find_table(table)
-    call c_f_procpointer(table%error, call_it)
-    sentence = call_it()
-    call c_f_pointer(sentence, letters, [65536])
-    text = ''
-    do i = 1, 65536
-      if (letters(i) == c_null_char) exit
-      text = text // letters(i)
-    end do
-  end function
-
-  subroutine find_table(table)
-    type(@_table), pointer, intent(out) :: table
-    type(c_ptr) :: at
-    at = @_functions()
-    call c_f_pointer(at, table)
-  end subroutine
-
-  subroutine check(code, status)
-    integer(c_int), intent(in) :: code
-    integer, intent(out), optional :: status
-    if (present(status)) then
-      status = int(code)
-    else if (code /= 0) then
-      write (error_unit, '(a)') @_error()
-      error stop 1
-    end if
-  end subroutine
-
-  ! The distance of two elements in elements; huge if it is no whole number of them.
-  pure function apart(from, to, bytes) result(distance)
-    type(c_ptr), intent(in) :: from, to
-    integer, intent(in) :: bytes
-    integer(c_int64_t) :: distance
-    distance = int(transfer(to, 0_c_intptr_t), c_int64_t) - int(transfer(from, 0_c_intptr_t), c_int64_t)
-    if (mod(distance, int(bytes, c_int64_t)) /= 0) then
-      distance = huge(distance)
-    else
-      distance = distance / bytes
-    end if
-  end function
-)";
-  }
-
-  void line(std::string const& text) { text_ += "    " + text + "\n"; }
-  /// Begins a procedure. Each argument between `guest` and `status` stands on a line of its own.
-  void begin(std::string const& name, std::vector<std::string> const& arguments) {
-    public_.push_back(name);
-    text_ += "\n  subroutine " + name + "(guest, ";
-    for (std::string const& a : arguments) text_ += "&\n      " + a + ", ";
-    text_ += "status)\n";
-  }
-  void locals(char const* kind) {
-    line("integer, intent(out), optional :: status");
-    line(std::string("procedure(") + kind + "_function), pointer :: call_it");
-    line("type(@_table), pointer :: table");
-  }
-  void call(char const* member, std::string const& arguments) {
-    line("call find_table(table)");
-    line(std::string("call c_f_procpointer(table%") + member + ", call_it)");
-    line("call check(call_it(" + arguments + "), status)");
-    text_ += "  end subroutine\n";
-  }
-  static std::string number(std::size_t i) { return std::to_string(i) + "_c_int"; }
-
   void procedures() {
     create();
     begin("@_destroy", {});
@@ -226,84 +101,9 @@ class fortran_module_writer {
       part(names_.of(p, "output_part", out.word), out, number_of_p, i, "1");
     }
   }
-  /// A subroutine that hands on an array or one number.
-  void array(std::string const& name, char const* member, guest_port const& p, std::size_t of_program,
-             std::size_t index, std::string const& how) {
-    std::size_t const n = p.dims.size();
-    std::string const type = fortran_type_of(p.type), at = "guest%id, " + number(of_program) + ", " + number(index);
-    begin(name, {n == 0 ? "value" : "array"});
-    line("! " + fortran_text(p));
-    line("type(@_t), intent(in) :: guest");
-    if (n == 0) {
-      line(type + ", target, intent(" + (member[0] == 'f' ? "in" : "inout") + ") :: value");
-      locals("array");
-      line("integer(c_int64_t) :: none(1)");
-      line("none = 0");
-      call(member, at + ", c_loc(value), none, none");
-      return;
-    }
-    std::string colons, bounds, first;
-    for (std::size_t k = 0; k < n; ++k) {
-      colons += k == 0 ? ":" : ",:", bounds += k == 0 ? "1:" : ",1:", first += k == 0 ? "1" : ",1";
-    }
-    std::string const count = std::to_string(n);
-    line(type + ", " + how + " :: array(" + colons + ")");
-    locals("array");
-    line(type + ", pointer :: a(" + colons + ")");
-    line("type(c_ptr) :: at");
-    line("integer(c_int64_t) :: extents(" + count + "), strides(" + count + ")");
-    line("integer :: bytes");
-    line("at = c_null_ptr");
-    line("extents = 0");
-    line("strides = 1");
-    bool const is_pointer = how[0] == 'p';
-    std::string const in = is_pointer ? "  " : "";
-    if (is_pointer) line("if (associated(array)) then");
-    line(in + "a(" + bounds + ") => array");
-    for (std::size_t k = 0; k < n; ++k)
-      line(in + "extents(" + std::to_string(k + 1) + ") = size(a, " + std::to_string(n - k) + ", c_int64_t)");
-    line(in + "if (size(a) > 0) then");
-    line(in + "  bytes = storage_size(a) / 8");
-    line(in + "  at = c_loc(a(" + first + "))");
-    for (std::size_t k = 0; k < n; ++k) {
-      std::size_t const dim = n - k;  // of the Fortran array
-      std::string second = first;
-      second[2 * (dim - 1)] = '2';
-      line(in + "  if (extents(" + std::to_string(k + 1) + ") > 1) &");
-      line(in + "    strides(" + std::to_string(k + 1) + ") = apart(at, c_loc(a(" + second + ")), bytes)");
-    }
-    line(in + "end if");
-    if (is_pointer) line("end if");
-    call(member, at + ", at, extents, strides");
-  }
-  void part(std::string const& name, guest_port const& p, std::size_t of_program, std::size_t index,
-            char const* is_output) {
-    std::string const n = std::to_string(p.dims.size());
-    begin(name, {"first", "extents"});
-    line("! The indices in the whole of this part's first element, from 1 on, and its extents.");
-    line("type(@_t), intent(in) :: guest");
-    line("integer(c_int64_t), intent(out) :: first(" + n + "), extents(" + n + ")");
-    line("integer, intent(out), optional :: status");
-    line("procedure(part_function), pointer :: call_it");
-    line("type(@_table), pointer :: table");
-    line("integer(c_int64_t) :: from(" + n + "), count(" + n + ")");
-    line("integer(c_int) :: code");
-    line("from = 0");
-    line("count = 0");
-    line("call find_table(table)");
-    line("call c_f_procpointer(table%part, call_it)");
-    line("code = call_it(guest%id, " + number(of_program) + ", " + is_output + "_c_int, " + number(index) +
-         ", from, count)");
-    line("first = from(" + n + ":1:-1) + 1");
-    line("extents = count(" + n + ":1:-1)");
-    line("call check(code, status)");
-    text_ += "  end subroutine\n";
-  }
 
   guest_interface const& all_;
   guest_names names_;
-  std::string text_;
-  std::vector<std::string> public_;
 };
 
 }  // namespace detail

@@ -17,6 +17,12 @@ namespace meshtensor::detail {
 
 class parts_writer : protected speller {
  public:
+  /// The elements of a dim that some ranks hold.
+  struct part {
+    interval held;
+    std::vector<std::int64_t> ranks;
+  };
+
   parts_writer(module const& m, plan const& p, mesh_shape const& mesh) : speller(m), numbers_(p.numbers), mesh_(mesh) {}
 
   /// The parts of a tensor. The text is empty if no dim of the tensor is sharded.
@@ -52,10 +58,6 @@ class parts_writer : protected speller {
     return (a.with_path && n.path != no_id ? path(n.path) + "/" : "") + label(a.name);
   }
 
-  struct part {
-    interval held;
-    std::vector<std::int64_t> ranks;
-  };
   std::int64_t extent(value const& v, int position) const { return numbers_.extent[v.dims.at[position]]; }
   interval held(value const& v, int position, std::int64_t rank) const {
     return numbers_.part(v, position, [&](int a) { return mesh_.coordinate(rank, a); });

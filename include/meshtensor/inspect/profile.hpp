@@ -3,15 +3,18 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/table.hpp"
-#include "meshtensor/inspect/node_words.hpp"
-#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/inspect/exposed_communication.hpp"
+#include "meshtensor/inspect/profile/profile_line.hpp"
+#include "meshtensor/inspect/profile/profile_measurer.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/timeline.hpp"
 
@@ -19,50 +22,10 @@ namespace meshtensor {
 
 namespace detail {
 
-/// A line of a profile. It has the nodes of one name and one line of the program, such as those of equal layers.
-struct profile_line {
-  spoken_node name;
-  std::string line, type;                 // of the program, and of the result, or empty if results differ
-  std::vector<std::string> scopes;        // all that differ only in numbers
-  double time = 0, flops = 0, bytes = 0;  // of one step, with times in nanoseconds
-  std::int64_t calls = 0;                 // of all steps
-  bool is_collective = false;
-  bool is_f32_product = false;    // so that it compares with the best rate of products
-  bool is_beyond_caches = false;  // each call reads and writes so much that no cache holds it
-
-  /// The scope with `*` in the place of numbers.
-  static std::string without_numbers(std::string const& scope) {
-    std::string all;
-    for (char c : scope) {
-      bool const is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-      if (!is_digit) all += c;
-      else if (all.empty() || all.back() != '*') all += '*';
-    }
-    return all;
-  }
-  /// For example, `12 x gelu of block_*/mlp, backward`. If the text is too long, the outer scopes are left out first.
-  std::string text(std::size_t most) const {
-    std::string const layers = scopes.size() > 1 ? std::to_string(scopes.size()) + " x " : "";
-    spoken_node shown = name;
-    if (scopes.size() > 1) shown.scope = without_numbers(name.scope);
-    while (characters_of(layers + shown.text()) > most) {
-      std::size_t const inner = shown.scope.find('/', shown.scope.starts_with("…/") ? std::string("…/").size() : 0);
-      if (inner == std::string::npos) break;
-      shown.scope = "…" + shown.scope.substr(inner);
-    }
-    return shortened(layers + shown.text(), most);
-  }
-};
-
-class profiler : node_words {
+class profiler : profile_measurer {
  public:
   profiler(module const& m, binding const& numbers, timeline const& t, rates best)
-      : node_words(m),
-        numbers_(numbers),
-        t_(t),
-        best_(best),
-        steps_(static_cast<double>(std::max<std::int64_t>(1, t.steps()))),
-        lines_(gather()) {}
+      : profile_measurer(m, numbers, t, best), lines_(gather()) {}
 
   std::string text() {
     double const step = static_cast<double>(t_.step_time()) / steps_;
@@ -119,56 +82,6 @@ class profiler : node_words {
     rows.back().push_back("between nodes");
   }
 
-  std::vector<profile_line> gather() {
-    std::vector<profile_line> all;
-    for (int i = 0; i < m_.node_count; ++i) {
-      timeline::total const& t = t_.totals()[static_cast<std::size_t>(i)];
-      if (t.calls == 0 || t.own == 0) continue;
-      node const& n = m_.nodes[i];
-      spoken_node const name = named(n);
-      std::string const line = line_of(n), type = n.results.count == 0 ? "" : this->type(m_.result(n));
-      std::string const kind = profile_line::without_numbers(name.text());
-      auto same = std::ranges::find_if(all, [&](profile_line const& o) {
-        return o.line == line && profile_line::without_numbers(o.name.text()) == kind;
-      });
-      if (same == all.end()) same = all.insert(all.end(), {name, line, type, {name.scope}});
-      if (same->type != type) same->type.clear();
-      if (std::ranges::find(same->scopes, name.scope) == same->scopes.end()) same->scopes.push_back(name.scope);
-      measure(*same, n, t);
-    }
-    return all;
-  }
-  void measure(profile_line& l, node const& n, timeline::total const& t) const {
-    double const calls = static_cast<double>(t.calls) / steps_;
-    epilogue_form const joined = epilogue_form_of(m_, n);  // its rate is that of the product
-    node const& works = joined.found ? m_.nodes[joined.product] : n;
-    double const bytes = bytes_of_node(n);
-    bool const is_first = l.calls == 0;
-    bool const is_f32_product = declared(m_, works).work == work_kind::product &&
-                                works.kind != primitive::grouped_einsum && m_.result_value(works).type == dtype::f32 &&
-                                m_.operand_value(works, 0).type == dtype::f32;
-    l.calls += t.calls, l.time += static_cast<double>(t.own) / steps_;
-    l.is_collective = is_collective(n.kind);
-    l.is_f32_product = is_f32_product && (is_first || l.is_f32_product);
-    l.is_beyond_caches = bytes > 2 * best_.cache && best_.cache > 0 && (is_first || l.is_beyond_caches);
-    if (declared(m_, works).work == work_kind::product)
-      l.flops += calls * static_cast<double>(flops_of(m_, numbers_, works));
-    l.bytes += calls * bytes;
-  }
-  /// The bytes that a node must at least read and write. A collective has the bytes that a rank receives.
-  double bytes_of_node(node const& n) const {
-    if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
-    bool const is_port = n.kind < primitive::constant;  // its memory is handed on, not copied
-    if (is_port || n.kind == primitive::wait || (n.regions.count != 0 && n.kind != primitive::kernel)) return 0;
-    auto const bytes = [&](value_id v) { return static_cast<double>(numbers_.local_bytes(m_.values[v])); };
-    auto const all = static_cast<double>(bytes_touched(m_, numbers_, n));
-    // A lookup touches only some rows of its table. If a tensor is overwritten in part, only that part counts.
-    if (n.kind == primitive::gather) return all - std::max(0.0, bytes(m_.operand(n, 0)) - bytes(m_.result(n)));
-    if (declared(m_, n).buffer == buffer_use::update)
-      return all - bytes(m_.operand(n, 0)) - bytes(m_.result(n)) + bytes(m_.operand(n, 1));
-    return all;
-  }
-
   /// Explains the numbers, and with which rate `of best` compares: the greatest rate known, so that no share is above
   /// it.
   std::string heading(double step) {
@@ -222,26 +135,11 @@ class profiler : node_words {
   }
 
   static constexpr std::size_t shown = 40, columns = 120, narrowest_type = 10;
-  binding const& numbers_;
-  timeline const& t_;
-  rates best_;
-  double steps_;
   std::vector<profile_line> lines_;
 };
 
 }  // namespace detail
 
-/// Mean seconds of a recorded step in which a rank only communicated, because it started collectives or waited for
-/// them.
-inline double exposed_communication(module const& graph, timeline const& recorded) {
-  std::int64_t sum = 0;
-  for (int i = 0; i < graph.node_count; ++i)
-    if (is_collective(graph.nodes[i].kind) || graph.nodes[i].kind == primitive::wait)
-      sum += recorded.totals()[static_cast<std::size_t>(i)].own;
-  return static_cast<double>(sum) * 1e-9 / static_cast<double>(std::max<std::int64_t>(1, recorded.steps()));
-}
-
-/// Shows where one rank's recorded steps spent their time, with the slowest operations first, in at most 120 columns. A
 /// line names the operation, its scope, and whether it belongs to the forward pass, the backward pass or the optimizer.
 /// For example, a line reads `gelu of decoder/mlp, backward`. Layers whose scopes differ only in numbers share a line.
 /// Matrix products have their flop/s, other operations the bytes a second that they must read and write, and

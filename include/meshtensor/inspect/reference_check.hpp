@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one step on whole tensors, keeps its values, and compares them with those of the ranks of a mesh.
+// Compares the values of the ranks of a mesh with those of a step on whole tensors.
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/inspect/origin_of_rounding.hpp"
+#include "meshtensor/inspect/reference_check/assembled.hpp"
+#include "meshtensor/inspect/reference_check/recording_interpreter.hpp"
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/job/rank_context.hpp"
 
@@ -29,45 +30,6 @@ struct tolerance {
     if (t == dtype::f64) return {1e-8, 1e-12};
     return t == dtype::f32 ? tolerance{1e-3, 1e-5} : tolerance{0.1, 0.02};
   }
-};
-
-/// A value of the whole program in one iteration of its enclosing loops.
-struct whole_value {
-  block elements;
-  double terms;  // the magnitude of the terms that were added up to make it
-  rounding_history roundings;
-};
-using moment = std::pair<value_id, std::uint64_t>;  // a value, an iteration
-
-/// Runs an entry on whole tensors and keeps the values in `wanted`.
-class recording_interpreter final : public interpreter {
- public:
-  recording_interpreter(module const& m, binding const& b, std::vector<bool> const& wanted)
-      : interpreter(m, b), wanted_(wanted), origin_(m) {}
-  std::map<moment, whole_value> values;
-
- private:
-  void has_run(node const& n, run_context const& c) override {
-    origin_.follow(n, [&](value_id v) -> block const& { return at(v); });
-    for (int i = 0; i < n.results.count; ++i)
-      if (value_id const v = m_.result(n, i); wanted_[v])
-        values[{v, c.iteration}] = {at(v), terms_of(n), origin_.of(v)};
-  }
-  double terms_of(node const& n) {
-    work_kind const work = declared(m_, n).work;
-    bool const adds = work == work_kind::sum || n.kind == primitive::repeat || applies(n, function::add) ||
-                      applies(n, function::subtract);
-    double size = work == work_kind::product ? 1 : 0;
-    for (int i = 0; i < n.operands.count && (adds || size != 0); ++i) {
-      if (!adds && m_.operand_value(n, i).type != m_.result_value(n).type) continue;  // an index
-      double const x = largest(at(m_.operand(n, i)));
-      size = adds ? std::max(size, x) : size * x;
-    }
-    return size;
-  }
-
-  std::vector<bool> const& wanted_;
-  origin_of_rounding origin_;
 };
 
 /// Compares the ranks' values with the recorded ones, and reports the first difference.
@@ -98,67 +60,6 @@ class reference_check {
   }
 
  private:
-  /// Whether two ranks hold parts of the same copy of a value. If so, their coordinates differ only along axes over
-  /// which it is sharded or partial.
-  static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
-    for (int x = 0; x < mesh.count; ++x)
-      if (!p.shards(x) && !p.is_partial(x) && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
-    return true;
-  }
-  static bool is_first_copy(placement const& p, mesh_shape const& mesh, int rank) {
-    for (int x = 0; x < mesh.count; ++x)
-      if ((p.shards(x) || p.is_partial(x)) && mesh.coordinate(rank, x) != 0) return false;
-    return true;
-  }
-
-  /// The whole value of the copy that begins on rank `first`, with partial sums reduced. `N` is double for floats, and
-  /// std::int64_t for integers, because doubles lose digits of integers beyond 2^53.
-  template <class N>
-  std::vector<N> assembled(placement const& layout, mesh_shape const& mesh, value_id v,
-                           std::span<rank_context const> all, int first, view const& whole) const {
-    reduction kind = reduction::none;
-    for (int x = 0; x < mesh.count; ++x)
-      if (layout.is_partial(x)) kind = layout.part(x);
-    using limits = std::numeric_limits<N>;
-    constexpr N most = limits::has_infinity ? limits::infinity() : limits::max();
-    constexpr N least = limits::has_infinity ? -limits::infinity() : limits::lowest();
-    std::vector<N> made(static_cast<std::size_t>(whole.size()), kind == reduction::max   ? least
-                                                                : kind == reduction::min ? most
-                                                                                         : N(0));
-    for (rank_context const& p : all) {
-      if (!share_copy(layout, mesh, first, p.rank())) continue;
-      view const part = p.at(v);
-      walk<2> w;
-      for (int i = 0; i < part.count; ++i) {
-        w.extent[w.count] = part.extent[i], w.stride[0][w.count] = part.stride[i];
-        w.stride[1][w.count++] = whole.stride[i], w.offset[1] += whole.stride[i] * part.origin[i];
-      }
-      if (w.empty()) continue;
-      with_element(part.type, [&]<class E>() {
-        do {
-          auto const x = element_as<N>(part.as<E>()[w.offset[0]]);
-          N& y = made[static_cast<std::size_t>(w.offset[1])];
-          if (kind == reduction::max) y = x > y || x != x ? x : y;  // a NaN stays
-          else if (kind == reduction::min) y = x < y || x != x ? x : y;
-          else y = added<E>(y, x);
-        } while (w.next());
-      });
-    }
-    return made;
-  }
-  /// An element as a number of its kind: an integer as std::int64_t, and a float as double.
-  template <class N, class E>
-  static N element_as(E const& x) {
-    if constexpr (std::is_integral_v<N> && !std::is_integral_v<E>) return N(0);  // never called
-    else return static_cast<N>(x);
-  }
-  /// The sum of two elements. Integers wrap around, as integers of their dtype do.
-  template <class E, class N>
-  static N added(N x, N y) {
-    if constexpr (std::is_integral_v<N> && std::is_integral_v<E>)
-      return static_cast<E>(static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y));
-    else return x + y;
-  }
   static double distance(double a, double b) { return std::abs(a - b); }
   static double distance(std::int64_t a, std::int64_t b) {
     auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
@@ -245,13 +146,5 @@ class reference_check {
   std::vector<bool> awaited_;
   bool is_decided_ = true;  // false if the compared value differs, but only after an undecided comparison
 };
-
-/// Finds the values of the whole program that a partitioned module has with the same extents.
-inline std::vector<bool> origins_in(module const& m, module const& whole) {
-  std::vector<bool> wanted(static_cast<std::size_t>(whole.value_count));
-  for (int v = 0; v < m.value_count; ++v)
-    if (m.values[v].origin != 0 && !is_of_exchange(m, m.values[v].dims)) wanted[m.values[v].origin - 1u] = true;
-  return wanted;
-}
 
 }  // namespace meshtensor::detail
