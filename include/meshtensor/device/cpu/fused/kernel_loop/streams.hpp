@@ -83,12 +83,12 @@ struct kernel_streams : kernel_values<D> {
   [[gnu::always_inline]] places<P> places_in(tile const& t, [[maybe_unused]] std::int64_t r,
                                              std::integer_sequence<int, O...>, std::integer_sequence<int, R...>,
                                              std::integer_sequence<int, S...>) const {
-    places<P> all;
-    all.scratch = scratch, all.row_bytes = row_bytes;
-    ((of<O>(all) = in_memory<O, source::operands + O>(t, r)), ...);
-    ((of<first_result_stream + R>(all) = in_memory<first_result_stream + R, D.result(R).code>(t, r)), ...);
-    ((of<first_step_stream + S>(all) = by_index<S>(t, r)), ...);
-    return all;
+    places<P> at;
+    at.scratch = scratch, at.row_bytes = row_bytes;
+    ((of<O>(at) = in_memory<O, source::operands + O>(t, r)), ...);
+    ((of<first_result_stream + R>(at) = in_memory<first_result_stream + R, D.result(R).code>(t, r)), ...);
+    ((of<first_step_stream + S>(at) = by_index<S>(t, r)), ...);
+    return at;
   }
   template <int Stream, int Code>
   place in_memory(tile const& t, std::int64_t r) const {
