@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI transport, in which ranks are MPI processes. It prepares groups, waits and reports failures, and
-// comm/mpi/pending_collectives.hpp makes the calls. comm/mpi_algorithm.hpp lists the MPI calls of each collective. This
-// library makes reductions in one fixed order, unless the MPI library is asked to make them.
+// The MPI transport, in which ranks are MPI processes. comm/mpi_algorithm.hpp lists the MPI calls of each collective.
+// This library makes reductions in one fixed order, unless the MPI library is asked to make them.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <deque>
 #include <exception>
-#include <limits>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,27 +18,18 @@
 #include <vector>
 
 #include "meshtensor/comm/communicator.hpp"
-#include "meshtensor/comm/mpi/failure_notice.hpp"
+#include "meshtensor/comm/mpi/arrive.hpp"
+#include "meshtensor/comm/mpi/communicators.hpp"
+#include "meshtensor/comm/mpi/failures.hpp"
+#include "meshtensor/comm/mpi/handshake.hpp"
+#include "meshtensor/comm/mpi/new_collective.hpp"
+#include "meshtensor/comm/mpi/options.hpp"
 #include "meshtensor/comm/mpi/progress.hpp"
 #include "meshtensor/comm/mpi/session.hpp"
 #include "meshtensor/comm/mpi/watch.hpp"
+#include "meshtensor/comm/reference.hpp"
 
 namespace meshtensor {
-
-struct mpi_options {
-  reductions made = reductions::ordered;
-  /// A wait beyond these limits gives a warning, and later aborts the job. Both sentences name the missing ranks.
-  wait_limits limits = {};
-  /// A thread of the world drives pending collectives in the background, if MPI was initialised with
-  /// MPI_THREAD_SERIALIZED or more. The program may then call MPI itself only while no collective is pending. Without
-  /// the thread, only `test`, `wait` and `progress` drive them.
-  bool in_background = false;
-  /// An error in the middle of a step of one rank is thrown on all ranks, as R21, as soon as they wait for each other.
-  bool tells = false;
-  /// Every other error is thrown in the same way, and the job is not aborted. This is for a library that is embedded in
-  /// another program.
-  bool throws = false;
-};
 
 /// The processes of an MPI communicator, which the world duplicates. It models `communicator`, for use by one thread.
 /// It initialises MPI only if that has not happened yet, and then finalises MPI when the process exits. If an exception
@@ -74,7 +60,8 @@ class mpi_world {
     if (MPI_Finalized(&ended); ended != 0) return;
     bool const by_exception = std::uncaught_exceptions() > exceptions_;
     if (by_exception) {
-      std::string const why = "it left the job by an exception" + (last_.empty() ? "" : ", after: " + last_);
+      std::string const why =
+          "it left the job by an exception" + (failures_.last().empty() ? "" : ", after: " + failures_.last());
       if (!options_.throws) {
         if (pending_.requests().failed() >= 0) std::this_thread::sleep_for(std::chrono::seconds(1));  // it says why
         abort(why);
@@ -85,29 +72,23 @@ class mpi_world {
     }
     // A rank that leaves waits for the others. If they wait for it elsewhere, all are told.
     if ((session_.is_owned() || options_.throws) && !has_failed()) try {
-        watch_.leaves_after(last_);
+        watch_.leaves_after(failures_.last());
         pending_.requests().catch_up();
-        meet(everybody(), handshake::end);
+        meet(over_.everybody(), comm::handshake::end);
       } catch (error const&) {}  // the world ends anyway
     progress_.end();
     bool const silent = watch_.leave();
     if (has_failed()) {  // messages may stay pending, so their communicators and memory are kept
-      pending_.requests().leave();
-      static_cast<void>(told_.release());
+      failures_.leave();
       return;
     }
     pending_.requests().end_listening();
-    if (notices_ != MPI_COMM_NULL && silent) MPI_Comm_free(&notices_);
-    for (comm::group_communicators& c : groups_) {
-      if (c.first != world_) MPI_Comm_free(&c.first);
-      MPI_Comm_free(&c.second);
-    }
-    MPI_Comm_free(&world_);
+    over_.free(silent);
   }
 
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  MPI_Comm handle() const { return world_; }
+  int rank() const { return over_.rank(); }
+  int size() const { return over_.size(); }
+  MPI_Comm handle() const { return over_.world(); }
   std::int64_t workspace_bytes(collective_call const& call, int count) const {
     return comm::mpi_algorithm_of(call, count, options_.made).workspace_bytes();
   }
@@ -119,56 +100,26 @@ class mpi_world {
   /// Makes the MPI communicators of a group, collectively over its members. A group of one process needs none. Errors
   /// name the call `first` that the group is made for.
   void prepare(group const& g, collective_call const& first = {}) {
-    require_valid(g, rank_, size_);
-    if (g.count == 1 || find(g) != nullptr) return;
-    if (told_) throw failed_before();
-    meet(g, handshake::groups, first);
+    require_valid(g, rank(), size());
+    if (g.count == 1 || over_.find(g) != nullptr) return;
+    if (failures_.has_told()) throw failures_.before();
+    meet(g, comm::handshake::groups, first);
     auto const held = progress_.lock();
     if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
-    comm::group_communicators c{std::vector<int>(g.members, g.members + g.count)};
-    bool everybody = g.count == size_;
-    for (int j = 0; j < g.count; ++j) everybody = everybody && g.members[j] == j;
-    if (everybody) {
-      c.first = world_;
-    } else {
-      MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
-      comm::must(MPI_Comm_group(world_, &all), "MPI_Comm_group");
-      comm::must(MPI_Group_incl(all, g.count, g.members, &some), "MPI_Group_incl");
-      comm::must(MPI_Comm_create_group(world_, some, 0, &c.first), "MPI_Comm_create_group");
-      MPI_Group_free(&some);
-      MPI_Group_free(&all);
-    }
-    comm::must(MPI_Comm_set_errhandler(c.first, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    comm::must(MPI_Comm_dup(c.first, &c.second), "MPI_Comm_dup");
-    groups_.push_back(std::move(c));
+    over_.make(g);
   }
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* workspace) {
     require_valid(call, g.count, g.index);
     auto const held = progress_.lock();
     progress_.raise();
-    if (told_) throw failed_before();
+    if (failures_.has_told()) throw failures_.before();
     comm::mpi_algorithm const form = comm::mpi_algorithm_of(call, g.count, options_.made);
     if (form.first == comm::mpi_function::none) {
       if (g.count == 1) reference(call, 1, &in, 0, out);
       return {};
     }
-    if (comm::largest_count(call, g.count, form) > std::numeric_limits<int>::max())
-      throw error("R26", {text_of(call), " over ", g.count,
-                          " processes counts more than 2^31-1 elements in one call of MPI; shard it further"});
-    comm::group_communicators* const over = find(g);
-    if (over == nullptr)
-      throw error("R23", {text_of(g), " was not prepared; call prepare for every group on all its ranks first"});
-    if (workspace == nullptr && form.workspace_bytes() != 0)
-      throw error("R20", {text_of(call), " needs a workspace of ", form.workspace_bytes(), " bytes"});
-    comm::mpi_pending f;
-    f.index = g.index, f.count = g.count, f.members = over->members.data();
-    f.sequence = over->next++, f.over = over, f.call = call, f.form = form;
-    f.in = in, f.out = static_cast<std::byte*>(out);
-    f.counts = static_cast<std::byte*>(workspace);
-    f.packed = f.counts + form.counts_bytes;
-    f.received = f.packed + form.packed_bytes;
-    request const r{pending_.begin(f)};
+    request const r{pending_.begin(comm::new_collective(call, g, form, over_.find(g), in, out, workspace))};
     progress_.begun();
     return r;
   }
@@ -204,14 +155,14 @@ class mpi_world {
     watch_.begin();
     std::optional<waiting_time> behind;
     for (pending_.release(r.slot); r.slot != -1; pending_.release(r.slot)) {
-      if (told_) throw failed_before();
+      if (failures_.has_told()) throw failures_.before();
       if (pending_.requests().is_behind()) {
         if (!behind) behind.emplace().restart();
         if (behind->look() >= std::chrono::seconds(2)) pending_.requests().catch_up();
       }
       try {
         if (pending_.step(endless && pending_.requests().failed() < 0) || watch_.look(pending_[r.slot])) continue;
-        if (watch_.gone() >= 0) lose(watch_.gone(), held);
+        if (watch_.gone() >= 0) failures_.lose(watch_.gone(), held);
       } catch (error const&) {  // another rank has timed out, and so does this one if it has waited as long
         if (watch_.gone() >= 0 || !watch_.has_asked() ||
             !pending_.requests().notice().starts_with(comm::mpi_watch::begins_with))
@@ -226,38 +177,26 @@ class mpi_world {
     watch_.end();
   }
   /// Tells all other ranks why this one stops taking part, if errors are thrown on all ranks.
-  void tell(std::string_view why) {
-    if (!is_told() || has_failed()) return;
-    progress_.end();  // one thread at a time calls MPI
-    if (notices_ != MPI_COMM_NULL)
-      told_ = std::make_unique<comm::failure_notice>(notices_, pending_.requests().phase(), why);
-  }
+  void tell(std::string_view why) { failures_.tell(why); }
   /// Called when this rank begins or ends work that all ranks do together, such as a step.
   void next_phase() { pending_.requests().next_phase(); }
   /// Stores the last error of this rank. The others are told of it if an exception leaves the world.
-  void remember(std::string_view what) { last_ = what; }
+  void remember(std::string_view what) { failures_.remember(what); }
   /// Whether this rank has told the others of a failure, or was told. Memory that messages use must then not be freed.
-  bool has_failed() const { return told_ != nullptr || pending_.requests().failed() >= 0; }
+  bool has_failed() const { return failures_.has_failed(); }
 
   /// Stops driving pending collectives. They will not complete, so their memory may be freed.
   void abandon() { progress_.end(); }
 
-  void barrier() { meet(everybody(), handshake::barrier); }
+  void barrier() { meet(over_.everybody(), comm::handshake::barrier); }
 
   /// Prints the rank that failed and the reason on stderr, and ends all processes of the job with exit code 1.
-  [[noreturn]] void abort(std::string_view message, char const* code = "R21") {
-    std::fprintf(stderr, "meshtensor %s: rank %d failed: %.*s\n", code, rank_, static_cast<int>(message.size()),
-                 message.data());
-    std::fflush(stderr);
-    watch_.neighbours().speaks_first();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // some launchers lose what was printed just before
-    end_all();
-  }
+  [[noreturn]] void abort(std::string_view message, char const* code = "R21") { failures_.abort(message, code); }
   /// The ranks on this machine.
   comm::mpi_neighbours& neighbours() { return watch_.neighbours(); }
   std::vector<int> ranks_here() {
     std::vector<int> all = neighbours().ranks();
-    all.insert(std::lower_bound(all.begin(), all.end(), rank_), rank_);
+    all.insert(std::lower_bound(all.begin(), all.end(), rank()), rank());
     return all;
   }
   wait_limits const& limits() const { return options_.limits; }
@@ -279,97 +218,30 @@ class mpi_world {
   }
 
  private:
-  bool is_told() const { return options_.tells || options_.throws; }
-  [[noreturn]] void end_all() {
-    progress_.end();  // one thread at a time calls MPI
-    MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
-    std::abort();
-  }
-  /// Fails because the process of another rank has ended. This rank or one of its neighbours reports it. errors R21
-  [[noreturn]] void lose(int rank, std::unique_lock<std::mutex>& held) {
-    std::string const sentence = watch_.neighbours().sentence(rank);
-    held.unlock();
-    if (options_.throws) {
-      tell(std::string(comm::mpi_requests::of_another) + sentence);
-      throw error("R21", sentence, rank);
-    }
-    if (watch_.neighbours().speaks_first()) std::fprintf(stderr, "meshtensor R21: %s\n", sentence.c_str());
-    std::fflush(stderr);
-    end_all();
-  }
   /// Makes the communicators of this world, together with the other ranks.
   void join(MPI_Comm user) {
-    if (user == MPI_COMM_NULL)
-      throw error("R25",
-                  "a job was given MPI_COMM_NULL, which ranks outside of a communicator get: make it on the ranks "
-                  "that are in the communicator");
-    comm::must(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
-    comm::must(MPI_Comm_size(user, &size_), "MPI_Comm_size");
-    if (session_.is_owned() && user == MPI_COMM_WORLD && !options_.throws) {
-      int const left = comm::mpi_session::first_to_exit(false, [&](MPI_Request& all_here) { watch_.arrive(all_here); });
-      if (left >= 0 && rank_ != (left == 0 ? 1 : 0)) std::this_thread::sleep_for(std::chrono::milliseconds(500));
-      if (left >= 0)
-        throw error("R22", {"it makes a job, but rank ", left,
-                            " has left the program: all ranks must make the same jobs, in one order"});
-    } else {
-      MPI_Request all_here = MPI_REQUEST_NULL;
-      comm::must(MPI_Ibarrier(user, &all_here), "MPI_Ibarrier");
-      watch_.arrive(all_here);
-    }
-    comm::must(MPI_Comm_dup(user, &world_), "MPI_Comm_dup");
-    comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    for (int r = 0; r < size_; ++r) everybody_.push_back(r);
-    if (size_ == 1) return;
-    comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
-    watch_.introduce(notices_, !options_.throws);
-    if (is_told()) pending_.requests().listen(notices_);
+    over_.take(user);
+    comm::arrive(user, over_.rank(), session_, watch_, options_.throws);
+    over_.duplicate(user);
+    if (size() == 1) return;
+    watch_.introduce(over_.notices(), !options_.throws);
+    if (failures_.is_told()) pending_.requests().listen(over_.notices());
   }
-  /// The purpose of a barrier. It is also the tag of its messages, so that a rank in another barrier than its peers
-  /// waits, and the error can name both barriers.
-  enum class handshake { groups = 2, barrier, end };
-  /// A barrier over a group of n ranks, in log2(n) rounds, rounded up. It uses messages, because a collective could be
-  /// matched with one of the program's if a rank does something else.
-  ///
-  /// source  the dissemination barrier of Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
-  void meet(group const& g, handshake m, collective_call const& first = {}) {
-    constexpr char const* names[] = {"the first collective", "a barrier", comm::mpi_watch::the_end};
-    comm::mpi_pending f;
-    f.what = names[static_cast<int>(m) - 2], f.members = g.members, f.count = g.count, f.call = first;
-    for (int step = 1; step < g.count; step *= 2) {
-      request r;
-      {
-        auto const held = progress_.lock();
-        r.slot = pending_.token(f, notices_, static_cast<int>(m), g.members[(g.index + step) % g.count],
-                                g.members[(g.index + g.count - step) % g.count]);
-      }
+  void meet(group const& g, comm::handshake m, collective_call const& first = {}) {
+    comm::meet(pending_, progress_, over_.notices(), g, m, first, [&](int slot) {
+      request r{slot};
       wait(r);
-    }
-  }
-  group everybody() const { return {everybody_.data(), size_, rank_}; }
-
-  error failed_before() const {
-    std::string_view const why = told_->text();
-    if (why.starts_with(comm::mpi_requests::of_another)) return comm::mpi_requests::failure(rank_, why);
-    return error("R21", {"this rank failed before, so its job is over: ", why});
-  }
-  comm::group_communicators* find(group const& g) {
-    for (comm::group_communicators& c : groups_)
-      if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;
-    return nullptr;
+    });
   }
 
   comm::mpi_session session_;
   mpi_options options_;
   int exceptions_ = std::uncaught_exceptions();
-  MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
-  std::unique_ptr<comm::failure_notice> told_;  // the notice of its own failure that this rank has sent
-  std::string last_;
-  int rank_ = 0, size_ = 0;
-  std::vector<int> everybody_;
-  std::deque<comm::group_communicators> groups_;
+  comm::mpi_communicators over_;
   comm::mpi_pending_collectives pending_;
   comm::mpi_watch watch_{options_.limits};
   comm::mpi_progress progress_{pending_};
+  comm::mpi_failures failures_{options_, over_, pending_, watch_, progress_};
   std::shared_ptr<void> values_;
 };
 

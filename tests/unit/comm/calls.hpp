@@ -185,8 +185,8 @@ inline bytes expected_of_move(mt::collective_call const& call, int p, std::vecto
   return result;
 }
 
-/// The result of one member, element by element, from the sentences in comm/collective.hpp and nothing else; `call` is
-/// that of any member.
+/// The result of one member, element by element, from the sentences in comm/collective/call.hpp and nothing else.
+/// `call` is that of any member.
 inline bytes expected(mt::collective_call const& call, int p, std::vector<bytes> const& blocks, int me) {
   using mt::collective;
   if (call.kind == collective::move) return expected_of_move(call, p, blocks, me);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/communicator.hpp"
+#include "meshtensor/comm/local/pending_collective.hpp"
 #include "meshtensor/comm/local/world_state.hpp"
-#include "meshtensor/comm/reference.hpp"
 #include "meshtensor/comm/wait_limits.hpp"
 
 namespace meshtensor {
@@ -76,7 +74,7 @@ class local_member {
     auto& participant = f.exchange->participants[static_cast<std::size_t>(g.index)];
     participant.in = in, participant.out = out;
     bool const moves = !is_empty(call, g.count);
-    f.small = bytes_of(call) <= small_bytes;
+    f.small = bytes_of(call) <= comm::small_bytes;
     f.stages = !moves ? 1 : call.kind == collective::all_reduce && !f.small ? 3 : 2;
     f.stage = 0, f.done = false, f.active = true;
     arrive(f);
@@ -89,7 +87,7 @@ class local_member {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       pending_collective& f = *pending_[i];
       while (f.active && !f.done && f.exchange->complete(f.stage, f.over->count())) {
-        world_.while_reading(rank_, [&] { act(f); });
+        world_.while_reading(rank_, [&] { comm::act(f); });
         if (++f.stage < f.stages) arrive(f);
         else f.done = true, f.over->leave(*f.exchange);
       }
@@ -135,23 +133,12 @@ class local_member {
   }
 
  private:
-  static constexpr std::int64_t small_bytes = 1024;  // up to this size a rank reduces a whole all_reduce, else a part
+  using pending_collective = comm::local_pending;
 
   struct place {  // a group, as seen by this member
     comm::rank_group* over;
     std::int64_t next = 0;
     int prepared = 0;  // collectives that may be in flight
-  };
-  struct pending_collective {
-    bool active = false, done = false, small = false;
-    int stage = 0, stages = 0, index = 0;
-    std::int64_t sequence = 0;
-    comm::rank_group* over = nullptr;
-    comm::rendezvous* exchange = nullptr;
-    collective_call call;
-    void const* in = nullptr;
-    void* out = nullptr;
-    alignas(64) std::array<std::byte, small_bytes> result{};  // of a small all_reduce, until all have read the inputs
   };
 
   place& find(group const& g) {
@@ -173,37 +160,6 @@ class local_member {
       for (int rank : over.members) world_.at(rank).post();
   }
 
-  // The work of a member when all members have reached the current stage of `f`.
-  void act(pending_collective& f) {
-    if (f.stages == 1 || f.stage == 2) return;
-    int const count = f.over->count();
-    auto const participant = [&](int j) -> comm::rendezvous::participant& {
-      return f.exchange->participants[static_cast<std::size_t>(j)];
-    };
-    auto const input = [&](int j) -> void const* { return participant(j).in; };
-    if (f.call.kind != collective::all_reduce) {
-      if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.out);
-    } else if (f.small) {
-      if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.result.data());
-      else copy_bytes(f.out, f.result.data(), bytes_of(f.call));
-    } else {  // reduce the own part from all inputs, then copy the others' parts from their results
-      auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
-      for (int j = 0; j < count; ++j) {
-        if ((f.stage == 0) != (j == f.index)) continue;
-        auto const part = part_of(elements_of(f.call), count, j);
-        std::int64_t const at = part.begin * size;
-        std::byte* const to = static_cast<std::byte*>(f.out) + at;
-        if (f.stage == 0)
-          comm::fold(f.call, to, part.count, count,
-                     [&](int k) -> void const* { return static_cast<std::byte const*>(input(k)) + at; });
-        else copy_bytes(to, static_cast<std::byte const*>(participant(j).out) + at, part.count * size);
-      }
-    }
-  }
-
-  // The members that have not reached the stage for which `f` waits.
-  std::vector<int> missing(pending_collective const& f) const;
-  static std::string what_is_missing(pending_collective const& f);
   // Fails all ranks if a rank that `f` waits for has returned from its program.
   void look_for_the_gone(pending_collective const& f) {
     for (int const rank : f.over->members)
@@ -230,29 +186,17 @@ static_assert(communicator<local_member>);
 
 namespace meshtensor {
 
-inline std::vector<int> local_member::missing(pending_collective const& f) const {
-  std::vector<int> ranks;
-  for (int j = 0; j < f.over->count(); ++j)
-    if (f.exchange->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
-      ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
-  return ranks;
-}
-
-inline std::string local_member::what_is_missing(pending_collective const& f) {
-  return (f.stage == 0 ? "did not start collective " : "did not complete collective ") + std::to_string(f.sequence) +
-         " of " + f.over->text() + " (" + comm::describe(f.call) + ")";
-}
-
 inline void local_member::fail_if_late(pending_collective const& f, int rank) {
-  auto const late = missing(f);
+  auto const late = comm::missing_members(f);
   if (std::find(late.begin(), late.end(), rank) != late.end())
-    world_.fail("R21", rank, "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
+    world_.fail("R21", rank,
+                "rank " + std::to_string(rank) + " failed: it left the program and " + comm::what_is_missing(f));
 }
 
 inline void local_member::look_for_the_late(pending_collective const& f, bool ends) {
-  auto const late = missing(f);
+  auto const late = comm::missing_members(f);
   if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;
-  std::string const sentence = text_of_ranks(late) + " " + what_is_missing(f) + " within " +
+  std::string const sentence = text_of_ranks(late) + " " + comm::what_is_missing(f) + " within " +
                                text_of(ends ? limits_.end : limits_.warn) + " of rank " + std::to_string(rank_);
   if (ends) world_.fail("R22", late[0], sentence);
   limits_.say("R22: " + sentence + consequence(limits_));

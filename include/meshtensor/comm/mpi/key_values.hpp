@@ -4,12 +4,20 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "meshtensor/comm/key_values.hpp"
 #include "meshtensor/comm/mpi/value_server.hpp"
+#include "meshtensor/comm/mpi/wait_until.hpp"
 
 namespace meshtensor::comm {
 
@@ -63,12 +71,12 @@ class mpi_key_values final : public key_values {
   }
   std::string wait_for(std::string const& key) override {
     std::optional<std::string> value;
-    wait_until(key, "", [&] { return (value = find(key)).has_value(); });
+    wait_until(world_, key, "", [&] { return (value = find(key)).has_value(); });
     return *value;
   }
 
   void poll(std::string_view what, function_ref<bool()> is_so) override {
-    wait_until<short_pace>(what, "", [&] {
+    wait_until<short_pace>(world_, what, "", [&] {
       if (is_so()) return true;
       world_.hear();
       return false;
@@ -121,22 +129,7 @@ class mpi_key_values final : public key_values {
   }
 
  private:
-  using pace = mpi_value_server::pace;
   using request_kind = mpi_value_server::request_kind;
-
-  /// Pauses of a wait that is a part of each step. They are shorter than those of `pace`.
-  struct short_pace {
-    void pause() {
-      if (++looks < 200) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-    int looks = 0;
-  };
-  static waiting_time begun() {
-    waiting_time t;
-    t.restart();
-    return t;
-  }
 
   void require_whole() const {
     if (!is_whole_)
@@ -151,14 +144,14 @@ class mpi_key_values final : public key_values {
   void end(std::string const& why) {
     ask(request_kind::end, why);
     std::string missing;
-    wait_until("all ranks to come to the end of a call", missing, [&] {
+    wait_until(world_, "all ranks to come to the end of a call", missing, [&] {
       std::string const state = *ask(request_kind::over, "");
       if (state[0] != 'y') return missing = state.substr(1), false;
       take_failure(std::string_view(state).substr(1));
       return true;
     });
     if (rank() == 0)
-      wait_until("all ranks to leave a call", missing, [&] {
+      wait_until(world_, "all ranks to leave a call", missing, [&] {
         auto const held = world_.lock();
         return server_.is_left_by_all();
       });
@@ -167,31 +160,6 @@ class mpi_key_values final : public key_values {
   void end_server() {
     is_open_ = false;
     if (!server_.end()) is_whole_ = false;
-  }
-
-  /// Polls `is_so` until it is true, within the limits of the world. `what` and `missing` name the wait and the missing
-  /// ranks in the error.
-  template <class Pace = pace, class IsSo>
-  void wait_until(std::string_view what, std::string const& missing, IsSo const& is_so) {
-    wait_limits const& limits = world_.limits();
-    waiting_time waited = begun();
-    std::chrono::milliseconds all_lived{};  // the time waited when all were last seen alive
-    bool warned = false;
-    for (Pace between; !is_so(); between.pause()) {
-      auto const so_far = waited.look();
-      auto const sentence = [&](std::chrono::milliseconds limit) {
-        std::string text = std::string(mpi_watch::begins_with) + text_of(limit) + " for ";
-        return text.append(what) + (missing.empty() ? "" : ", which " + missing + " did not");
-      };
-      int const gone = world_.neighbours().gone();
-      if (gone < 0) all_lived = so_far;
-      if (gone >= 0 && so_far - all_lived >= std::chrono::milliseconds(200))  // its last messages may be under way
-        throw error("R21", world_.neighbours().sentence(gone), gone);
-      if (limits.end.count() != 0 && so_far >= limits.end) throw error("R22", sentence(limits.end));
-      if (warned || limits.warn.count() == 0 || so_far < limits.warn || !limits.say) continue;
-      warned = true;
-      limits.say("R22: rank " + std::to_string(rank()) + ": " + sentence(limits.warn) + consequence(limits));
-    }
   }
 
   /// The reply of rank 0. It is empty if there is no such value.
@@ -227,7 +195,7 @@ class mpi_key_values final : public key_values {
            "MPI_Isend");
     }
     std::string text;
-    wait_until("rank 0 to answer", "", [&] {
+    wait_until(world_, "rank 0 to answer", "", [&] {
       auto const held = world_.lock();
       int there = 0, bytes = 0;
       MPI_Status status;

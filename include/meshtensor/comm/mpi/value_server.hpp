@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/comm/mpi/pace.hpp"
 
 namespace meshtensor::comm {
 
@@ -26,18 +27,6 @@ class mpi_value_server {
   /// `over` asks whether all ranks have come to the end.
   enum class request_kind : char { put = 'p', find = 'f', end = 'e', over = 'o' };
   static constexpr int request_tag = 1, reply_tag = 2;
-
-  /// Pauses between two polls. The first pauses are short.
-  class pace {
-   public:
-    void pause() {
-      if (++looks_ < 50) return std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::microseconds(looks_ < 500 ? 200 : 2000));
-    }
-
-   private:
-    int looks_ = 0;
-  };
 
   explicit mpi_value_server(mpi_world& world) : world_(world) {}
   mpi_value_server(mpi_value_server const&) = delete;

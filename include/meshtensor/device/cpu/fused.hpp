@@ -11,6 +11,7 @@
 
 #include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/sum.hpp"
+#include "meshtensor/device/cpu/fused/block_reduction.hpp"
 #include "meshtensor/device/cpu/fused/blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/rule.hpp"

@@ -3,17 +3,22 @@
 // instructions.
 #pragma once
 
-#include <limits>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "meshtensor/device/cpu/fused.hpp"
 #include "meshtensor/device/cpu/fused/block_pairs.hpp"
+#include "meshtensor/device/cpu/translation/block_places.hpp"
+#include "meshtensor/device/cpu/translation/step_operands.hpp"
+#include "meshtensor/device/cpu/translation/stream_layout.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
 template <class = lazy>
-class block_translator {
+class block_translator : public block_places {
   using kind = block_program::kind;
   using place = block_program::place;
   using instruction = block_program::instruction;
@@ -21,16 +26,12 @@ class block_translator {
   using phase = block_program::phase;
 
  public:
-  block_program program;
-
   /// If `may_repeat`, an operand that has one row for all rows is loaded once for a task, and repeated until a block is
   /// full. A block must then have room for a whole row.
   block_translator(fused_kernel const& kernel, bool may_repeat)
-      : k_(&kernel), d_(&kernel.key()), may_repeat_(may_repeat) {
+      : k_(&kernel), d_(&kernel.key()), operands_(kernel), may_repeat_(may_repeat) {
     program.places.assign(1, place{});
     program.phases.resize(static_cast<std::size_t>(d_->phases()));
-    find_plain_casts();
-    find_last_uses();
     for (int i = 0; i < d_->number_count; ++i) uniform_of({static_cast<std::uint8_t>(source::numbers + i)});
     for (int p = 0; p < d_->phases(); ++p) {
       for (int i = 0; i < 64; ++i)
@@ -49,83 +50,6 @@ class block_translator {
  private:
   phase& in(int p) { return program.phases[static_cast<std::size_t>(p)]; }
   static int slot(source s) { return s.code; }
-
-  std::uint8_t add_place(place const& p) {
-    program.places.push_back(p);
-    require(program.places.size() < 256, "R31: a kernel has too many values for the interpreter");
-    return static_cast<std::uint8_t>(program.places.size() - 1);
-  }
-  std::uint8_t new_block(dtype t) {
-    auto const bytes = static_cast<std::uint8_t>(register_bytes(t));
-    for (std::size_t i = 0; i < free_.size(); ++i)
-      if (free_[i].bytes == bytes) {
-        std::int32_t const at = free_[i].at;
-        free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
-        return add_place({place::buffer, 0, bytes, false, at});
-      }
-    return fresh_block(t);
-  }
-  /// A block that was never used before, for a value that is computed ahead of a phase's blocks.
-  std::uint8_t fresh_block(dtype t) {
-    auto const bytes = static_cast<std::uint8_t>(register_bytes(t));
-    std::int32_t const at = program.used;
-    program.used += bytes / 4;
-    return add_place({place::buffer, 0, bytes, false, at});
-  }
-  void release(std::uint8_t p) {
-    if (program.places[p].where == place::buffer) free_.push_back({program.places[p].at, program.places[p].bytes});
-  }
-
-  /// Finds casts that change nothing in a register, such as bf16 to f32, so that readers of such a cast read its
-  /// operand instead. A cast that is a result of the kernel stays a step, because it is stored as its own type.
-  void find_plain_casts() {
-    for (int i = 0; i < d_->step_count; ++i) {
-      kernel_step const s = d_->step(i);
-      source const self{static_cast<std::uint8_t>(i)};
-      if (s.kind != static_cast<step_kind>(function::cast) || s.level != extent_class::vector) continue;
-      plain_[i] = has_same_register(d_->type_of(s.from[0]), s.type) && !must_settle(function::cast, s.type) &&
-                  d_->level_of(s.from[0]) == extent_class::vector;
-      for (int r = 0; r < d_->result_count; ++r) plain_[i] = plain_[i] && !(d_->result(r) == self);
-    }
-    for (int k = 0; k < d_->operand_count; ++k) keep_early_read({static_cast<std::uint8_t>(source::operands + k)});
-  }
-  /// A result may have the memory of an operand that no step reads later (kernel_reading::overwrites). If readers of
-  /// plain casts would read it later, the casts stay steps, which read the operand in time.
-  void keep_early_read(source operand) {
-    auto const when = [&](int i) { return d_->step(i).phase * 1024 + i; };
-    int last = -1, overwritten = std::numeric_limits<int>::max();
-    for (int i = 0; i < d_->step_count; ++i)
-      for (int a = 0; !plain_[i] && a < d_->arity_of(i); ++a)
-        if (from(d_->step(i), a) == operand) last = std::max(last, when(i));
-    for (int r = 0; r < d_->result_count; ++r)
-      if ((k_->reading.overwrites[r] >> operand.index() & 1) != 0)
-        overwritten = std::min(overwritten, when(d_->result(r).index()));
-    for (int i = 0; last > overwritten && i < d_->step_count; ++i)
-      plain_[i] = plain_[i] && !(d_->step(i).from[0] == operand);
-  }
-  static bool has_same_register(dtype from, dtype to) {
-    auto const kind = [](dtype t) { return t == dtype::bf16 ? dtype::f32 : t; };
-    return kind(from) == kind(to);
-  }
-  /// A step's operand, with plain casts skipped.
-  source from(kernel_step const& s, int a) const {
-    source x = s.from[a];
-    while (x.is_step() && plain_[x.index()]) x = d_->step(x.index()).from[0];
-    return x;
-  }
-
-  // Finds the last step, in order of execution, that reads a source as a block. A source that a later phase reads is
-  // kept for the whole row.
-  void find_last_uses() {
-    for (int i = 0; i < 64; ++i) last_use_[i] = -1, crosses_[i] = false;
-    auto note = [&](source s, int phase_now, int order) {
-      if (s.is_step() && d_->phase_of(s) < phase_now && d_->level_of(s) == extent_class::vector)
-        crosses_[slot(s)] = true;
-      last_use_[slot(s)] = std::max(last_use_[slot(s)], order);
-    };
-    for (int i = 0; i < d_->step_count; ++i)
-      for (int a = 0; !plain_[i] && a < d_->arity_of(i); ++a) note(from(d_->step(i), a), d_->step(i).phase, i);
-  }
 
   std::uint8_t uniform_of(source s) {
     std::uint8_t& u = uniform_[slot(s)];
@@ -161,11 +85,11 @@ class block_translator {
       return v;
     }
     auto const stream = static_cast<std::uint8_t>(s.index());  // an operand, too
-    if (is_direct(stream, t, d_->operand_class(s.index()))) {
+    if (is_direct(*k_, stream, t, d_->operand_class(s.index()))) {
       v = add_place({place::operand, stream, static_cast<std::uint8_t>(register_bytes(t)), true, 0});
       return v;
     }
-    if (is_one_row(stream, d_->operand_class(s.index()))) {
+    if (may_repeat_ && is_one_row(*k_, stream, d_->operand_class(s.index()))) {
       v = fresh_block(t);
       repeats_rows_ = true;
       program.once.push_back({kind::repeat_row, t, v, 0, 0, 0, stream, 0, nullptr});
@@ -176,32 +100,15 @@ class block_translator {
     in(p).blocks.push_back({kind::load, t, v, 0, 0, 0, stream, 0, nullptr});
     return v;
   }
-  /// Whether a block can be used in place. It needs the same type in memory as in registers, and contiguous rows.
-  bool is_direct(int stream, dtype t, extent_class c) const {
-    if (c != extent_class::vector || static_cast<std::int64_t>(bytes_of(t)) != register_bytes(t) ||
-        k_->across[stream] != 1)
-      return false;
-    return k_->loops == 0 || k_->width >= block_program::most_elements ||
-           k_->stride[stream][k_->loops - 1] == k_->width;
-  }
-
-  /// Whether all rows of an operand are one row that a block can hold.
-  bool is_one_row(int stream, extent_class c) const {
-    bool one = may_repeat_ && c == extent_class::vector && k_->loops > 0 && k_->segment_loop < 0 && k_->width > 0 &&
-               k_->width <= block_program::most_elements;
-    for (int i = 0; i < k_->loops; ++i) one = one && k_->stride[stream][i] == 0;
-    return one;
-  }
-
   void step(int i, kernel_step const& s) {
-    if (plain_[i]) return;
+    if (operands_.is_plain_cast(i)) return;
     bool const once = s.level == extent_class::uniform, by_row = s.level == extent_class::row;
     source const self{static_cast<std::uint8_t>(i)};
     auto const number = static_cast<std::uint8_t>(i);
     auto const stream = static_cast<std::uint8_t>(first_step_stream + i);
     instructions& list_now = once ? program.once : by_row ? in(s.phase).rows : in(s.phase).blocks;
     auto given = [&](int a) {
-      source const x = from(s, a);
+      source const x = operands_.from(s, a);
       return once ? uniform_of(x) : by_row ? row_of(x) : vector_of(x, s.phase);
     };
     if (is_reduction(s.kind)) {
@@ -210,7 +117,7 @@ class block_translator {
         list_now.push_back(
             {kind::add_over, s.type, 0, x, 0, 0, by_row ? std::uint8_t{1} : std::uint8_t{0}, number, nullptr});
       } else {
-        std::uint8_t const x = vector_of(from(s, 0), s.phase);
+        std::uint8_t const x = vector_of(operands_.from(s, 0), s.phase);
         std::uint8_t const lanes = new_permanent(bytes_of_lanes), sums = new_block(dtype::i64);
         std::uint8_t const upper =
             add_place({place::levels, static_cast<std::uint8_t>(program.along.size()), 0, false, 0});
@@ -227,7 +134,8 @@ class block_translator {
     }
     std::uint8_t operands[3] = {};
     for (int a = 0; a < d_->arity_of(i); ++a) operands[a] = given(a);
-    bool const is_only_stored = !once && !by_row && s.type == dtype::bf16 && last_use_[i] < 0;  // the store rounds
+    bool const is_only_stored =
+        !once && !by_row && s.type == dtype::bf16 && operands_.last_use(self) < 0;  // the store rounds
     if (is_only_stored && s.kind == static_cast<step_kind>(function::cast) &&
         has_same_register(d_->type_of(s.from[0]), s.type)) {
       store_block_result(self, operands[0], list_now);
@@ -257,24 +165,19 @@ class block_translator {
     free_dead(i, s);
   }
 
-  std::uint8_t new_permanent(std::int64_t bytes) {
-    std::int32_t const at = program.lanes;
-    program.lanes += static_cast<std::int32_t>(bytes);
-    return add_place({place::buffer, 1, 0, false, at});
-  }
   /// The destination of a block: a result's memory, a row that outlives the phase, or a free block.
   std::uint8_t output(int i, kernel_step const& s) {
     source const self{static_cast<std::uint8_t>(i)};
     for (int r = 0; r < d_->result_count; ++r) {
       int const stream = first_result_stream + r;
-      if (d_->result(r) == self && is_direct(stream, s.type, d_->result_class(r)) && !must_settle_block(s)) {
+      if (d_->result(r) == self && is_direct(*k_, stream, s.type, d_->result_class(r)) && !must_settle_block(s)) {
         vector_[i] = add_place({place::result, static_cast<std::uint8_t>(stream),
                                 static_cast<std::uint8_t>(register_bytes(s.type)), true, 0});
         written_[r] = true;
         return vector_[i];
       }
     }
-    if (crosses_[i]) {
+    if (operands_.crosses(self)) {
       vector_[i] = add_place({place::scratch, static_cast<std::uint8_t>(program.scratch_rows++),
                               static_cast<std::uint8_t>(register_bytes(s.type)), true, 0});
     } else {
@@ -287,8 +190,8 @@ class block_translator {
   /// Frees the blocks whose last reader has run.
   void free_dead(int i, kernel_step const& s) {
     for (int a = 0; a < d_->arity_of(i); ++a) {
-      source const x = from(s, a);
-      if (!x.is_step() || last_use_[slot(x)] != i || crosses_[slot(x)] || d_->level_of(x) != extent_class::vector)
+      source const x = operands_.from(s, a);
+      if (!x.is_step() || operands_.last_use(x) != i || operands_.crosses(x) || d_->level_of(x) != extent_class::vector)
         continue;
       for (std::size_t k = 0; k < in_phase_.size(); ++k)
         if (in_phase_[k] == slot(x)) {
@@ -329,27 +232,12 @@ class block_translator {
     }
   }
 
-  void choose_block() {
-    program.block = block_program::most_elements;
-    while (program.block > 2 * pack_width &&
-           program.used * 4 * program.block + program.lanes > block_program::buffer_bytes)
-      program.block /= 2;
-    require(program.used * 4 * program.block + program.lanes <= block_program::buffer_bytes,
-            "R31: a kernel has too many values for the interpreter");
-  }
-
-  struct free_block {
-    std::int32_t at;
-    std::uint8_t bytes;
-  };
-
   fused_kernel const* k_;
   descriptor const* d_;
-  std::vector<free_block> free_;
+  step_operands operands_;
   std::vector<std::uint8_t> in_phase_;
   std::uint8_t uniform_[64] = {}, row_[64] = {}, vector_[64] = {};  // places of sources by level, or 0 if there is none
-  int last_use_[64] = {};
-  bool crosses_[64] = {}, loaded_[64] = {}, plain_[64] = {}, written_[max_kernel_results] = {};
+  bool loaded_[64] = {}, written_[max_kernel_results] = {};
   bool may_repeat_, repeats_rows_ = false;
 };
 

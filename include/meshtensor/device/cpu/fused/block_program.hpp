@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "meshtensor/device/cpu/fused/blocks.hpp"
+#include "meshtensor/device/cpu/fused/block_function.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/device/cpu/fused/items.hpp"
-#include "meshtensor/device/cpu/fused/lane_pack.hpp"
+#include "meshtensor/device/cpu/fused/lane_pack/functions.hpp"
 #include "meshtensor/pass/fuse/descriptor.hpp"
 
 namespace meshtensor::cpu {

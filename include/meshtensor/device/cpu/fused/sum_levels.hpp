@@ -4,7 +4,7 @@
 #pragma once
 
 #include "meshtensor/base/sum.hpp"
-#include "meshtensor/device/cpu/fused/lane_pack.hpp"
+#include "meshtensor/device/cpu/fused/lane_pack/reduce.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
