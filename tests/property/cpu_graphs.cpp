@@ -7,6 +7,7 @@
 #include "meshtensor/device/cpu/device.hpp"
 #include "meshtensor/pass/lower.hpp"
 #include "property/graph_fuzzer.hpp"
+#include "support/fused.hpp"
 
 using namespace property;
 
@@ -61,7 +62,7 @@ void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mes
     if (!laid->report.empty() && ++seen.refused) continue;
     if (!s.is_new(mesh, *laid)) continue;
     auto const sliced = mt::on_heap([&] { return mt::slice_collectives(*laid); });
-    auto const fused = mt::on_heap([&] { return mt::fuse(*sliced, mt::cpu_device::capabilities); });
+    auto const fused = mt::on_heap([&] { return meshtensor_test::fused(*sliced, mt::cpu_device::capabilities); });
     auto const graph = mt::on_heap([&] { return mt::overlap(*fused); });
     std::string fault(mt::verify(*graph).view());
     auto const bound = mt::on_heap([&] { return mt::bind(*graph, mesh, extents); });

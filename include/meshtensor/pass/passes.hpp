@@ -4,6 +4,8 @@
 // lower.hpp: bind, plan_memory and the checks of plans.
 #pragma once
 
+#include <iterator>
+
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/pass/device_capabilities.hpp"
 #include "meshtensor/pass/differentiate.hpp"
@@ -38,18 +40,8 @@ struct pass_row {
   meshtensor::module (*run)(module const&, lowering_request const&);
 };
 
-/// Fuses a module if the device runs fused kernels. Otherwise it returns the module unchanged.
-constexpr module fuse(module const& m, device_capabilities const& capabilities) {
-  if (!capabilities.fuses) return m;
-  // Some results of a composite may be unused.
-  if (!may_join_epilogues(m, capabilities.joins)) return fuse(prune(inline_composites(m, capabilities.claims)));
-  return fuse(join_epilogues(prune(inline_composites(m, capabilities.claims)), capabilities.joins));
-}
-
-inline constexpr int pass_count = 8;
-
 template <class = lazy>
-inline constexpr pass_row passes[pass_count] = {
+inline constexpr pass_row passes[] = {
     {"extract_entry", pass_input::program,
      [](module const& m, lowering_request const& r) { return extract_entry(m, find_entry(m, r.label)); }},
     {"differentiate", pass_input::program, [](module const& m, lowering_request const&) { return differentiate(m); }},
@@ -60,9 +52,21 @@ inline constexpr pass_row passes[pass_count] = {
      [](module const& m, lowering_request const& r) { return partition(m, r.mesh, r.rules); }},
     {"slice_collectives", pass_input::layout,
      [](module const& m, lowering_request const&) { return slice_collectives(m); }},
-    {"fuse", pass_input::device, [](module const& m, lowering_request const& r) { return fuse(m, r.capabilities); }},
+    {"inline_composites", pass_input::device,
+     [](module const& m, lowering_request const& r) {  // some results of a composite may be unused
+       return r.capabilities.fuses ? prune(inline_composites(m, r.capabilities.claims)) : m;
+     }},
+    {"join_epilogues", pass_input::device,
+     [](module const& m, lowering_request const& r) {
+       bool const joins = r.capabilities.fuses && may_join_epilogues(m, r.capabilities.joins);
+       return joins ? join_epilogues(m, r.capabilities.joins) : m;
+     }},
+    {"fuse", pass_input::device,
+     [](module const& m, lowering_request const& r) { return r.capabilities.fuses ? fuse(m) : m; }},
     {"overlap", pass_input::device, [](module const& m, lowering_request const&) { return overlap(m); }},
 };
+
+inline constexpr int pass_count = static_cast<int>(std::size(passes<>));
 
 /// The number of passes that depend on no more than `input`. They are the first rows of the table.
 constexpr int passes_of(pass_input input) {

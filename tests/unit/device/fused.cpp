@@ -15,6 +15,7 @@
 #include "meshtensor/pass/lower.hpp"
 #include "meshtensor/run/session.hpp"
 #include "property/graph.hpp"
+#include "support/fused.hpp"
 
 namespace {
 
@@ -200,7 +201,7 @@ void try_kernel(std::uint64_t seed, long& kernels, long& exact) {
   }
   auto const simple = mt::on_heap([&] { return mt::partition(made.g.module(), mt::mesh_shape{}, mt::layout_rules{}); });
   REQUIRE(simple->report.empty());
-  auto const fused = mt::on_heap([&] { return mt::fuse(*simple, mt::cpu_device::capabilities); });
+  auto const fused = mt::on_heap([&] { return meshtensor_test::fused(*simple, mt::cpu_device::capabilities); });
   REQUIRE_MESSAGE(mt::verify(*fused).empty(), std::string(mt::verify(*fused).view()));
   auto const bound = mt::on_heap([&] { return mt::bind(*fused, mt::mesh_shape{}, sizes); });
   REQUIRE(bound->ok());

@@ -13,6 +13,7 @@
 #include "property/graph.hpp"
 #include "support/compare.hpp"
 #include "support/folder.hpp"
+#include "support/fused.hpp"
 
 namespace {
 
@@ -89,7 +90,7 @@ std::vector<int> values_of_kernels(mt::module const& m) {
   return all;
 }
 std::unique_ptr<mt::module> fused_alone(property::graph const& g) {
-  return mt::on_heap([&] { return mt::fuse(g.module(), mt::cpu_device::capabilities); });
+  return mt::on_heap([&] { return meshtensor_test::fused(g.module(), mt::cpu_device::capabilities); });
 }
 std::unique_ptr<mt::lowering> lowered(property::graph const& g) {
   return mt::lower(g.module(), "main", mt::mesh_shape{}, mt::layout_rules{}, sizes, mt::cpu_device::capabilities);
