@@ -8,8 +8,14 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/copy_region.hpp"
-#include "meshtensor/pass/differentiate/needed_cotangents.hpp"
+#include "meshtensor/pass/differentiate/activate.hpp"
+#include "meshtensor/pass/differentiate/copied_region.hpp"
+#include "meshtensor/pass/differentiate/custom_gradient.hpp"
+#include "meshtensor/pass/differentiate/forward_copy.hpp"
+#include "meshtensor/pass/differentiate/last_cotangents.hpp"
+#include "meshtensor/pass/differentiate/zeros_like.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
+#include "meshtensor/pass/rebuild.hpp"
 #include "meshtensor/pass/watch.hpp"
 
 namespace meshtensor {
@@ -57,46 +63,7 @@ struct differentiator : rebuild {
       value_id const by = (*this)[from.operand(n, i + 1)];
       if (node const& maker = m.nodes[m.values[by].node]; !d.has_cotangent(by) && maker.kind == primitive::read)
         m.variables[variable_of(maker)].idle = true;
-      replace(from.result(n, i), d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by));
-    }
-  }
-
-  constexpr value_id zeros_like(value_id v) {
-    value_id const zero = constant(b, 0, m.values[v].type);
-    return m.values[v].dims.count == 0 ? zero : broadcast(b, zero, m.values[v].dims);
-  }
-
-  // Marks the values of nodes [begin, end) of a region that depend on a target of the gradient as active.
-  constexpr void activate(differentiation& d, region_id r, int begin, int end) {
-    for (int i = begin; i < end; ++i) {
-      node const& n = m.nodes[i];
-      if (n.region != r) continue;
-      bool any = false;
-      for (int k = 0; k < n.operands.count; ++k) any = any || d.active[m.operand(n, k)];
-      if (!any || stops_gradient(n)) continue;
-      if (n.kind == primitive::repeat) {
-        activate_loop(d, n, begin, i);
-      } else {
-        for (int k = 0; k < n.results.count; ++k) d.active[m.result(n, k)] = is_float(m.result_value(n, k).type);
-      }
-    }
-  }
-  constexpr void activate_loop(differentiation& d, node const& n, int begin, int end) {
-    loop const l = loop::of(n);
-    region const& body = m.regions[m.region_of(n, 0)];
-    for (int k = 0; k < n.operands.count; ++k)
-      if (d.active[m.operand(n, k)]) d.active[m.link(body.arguments, k)] = true;
-    for (bool changed = true; changed;) {
-      changed = false;
-      activate(d, m.region_of(n, 0), begin, end);
-      for (int k = 0; k < l.carries; ++k) {
-        value_id const given = m.link(body.results, k), taken = m.link(body.arguments, k);
-        if (d.active[given] && !d.active[taken]) d.active[taken] = changed = true;
-      }
-    }
-    for (int k = 0; k < n.results.count; ++k) {
-      bool const carried = k < l.carries && d.active[m.link(body.arguments, k)];
-      if (carried || d.active[m.link(body.results, k)]) d.active[m.result(n, k)] = true;
+      replace(from.result(n, i), d.has_cotangent(by) ? d.cotangent(by) : zeros_like(b, by));
     }
   }
 
@@ -145,111 +112,6 @@ struct differentiator : rebuild {
     if (others) body_backwards(d, forward, taken);
   }
 
-  // The composite's own gradient becomes another composite. Its operands are the operands, results and cotangents that
-  // the gradient reads, and its results are the cotangents of the targets. Its region is copied after its operands
-  // exist, because arguments come after their operands.
-  constexpr void own_gradient_backwards(differentiation& d, node_id forward, int taken) {
-    node const n = m.nodes[forward];
-    region_copy body(b, forward, 1);
-    id_list<> operands{};
-    id_list<max_operands, id> places{}, targets{};
-    int const given = n.operands.count, results = n.results.count;
-    for (int i = 0; i < given; ++i) {
-      body.need(i);  // for all targets, so that a device can recognize it by its operands
-      if (d.differentiable(m.operand(n, i))) targets.add(static_cast<id>(i));
-    }
-    body.find_needed();
-    bool all = true;
-    for (int k = 0; k < taken; ++k) {
-      bool const known = d.has_cotangent(m.result(n, k)), uses = body.needs_argument(given + results + k);
-      if (known && body.needs_argument(given + k) && !uses) return leaves_out_a_cotangent(n);
-      all = all && (known || !uses);
-    }
-    if (!all) return own_gradient_in_part(d, forward, taken, targets);
-    for (int i = 0; i < given + results + taken; ++i) {
-      if (!body.needs_argument(i)) continue;
-      places.add(static_cast<id>(i));
-      operands.add(argument_of_gradient(d, n, i));
-    }
-    region_id const owned[] = {copied_region(body, m.region_of(n, 1), places, targets)};
-    node_id const made = b.add_node(primitive::composite, 0, operands,
-                                    composite_attributes{b.intern(gradient_name(n)), operands.count, false}.packed());
-    m.nodes[made].regions = b.add_links(owned);
-    id_list<> terms{};
-    for (id i : std::span<id const>(targets)) {
-      value const x = m.operand_value(n, i);
-      terms.add(b.add_result(made, x.type, x.dims));
-    }
-    for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
-  }
-  /// The operand of a composite's gradient for argument `i`. The arguments are the composite's operands, then its
-  /// results, then their cotangents.
-  constexpr value_id argument_of_gradient(differentiation& d, node const& n, int i) {
-    int const given = n.operands.count, results = n.results.count;
-    if (i >= given + results) return d.cotangent(m.result(n, i - given - results));
-    return b.use(d.forward(i < given ? m.operand(n, i) : m.result(n, i - given)));
-  }
-
-  // If the loss needs only some of the results, the terms of the gradient that come from the other cotangents are left
-  // out. The nodes are then not in a composite, because devices know the composite only with all of its operands.
-  constexpr void own_gradient_in_part(differentiation& d, node_id forward, int taken,
-                                      id_list<max_operands, id> const& targets) {
-    node const n = m.nodes[forward];
-    region const r = m.regions[m.region_of(n, 1)];
-    zero_values zeros;
-    for (int k = 0; k < taken; ++k)
-      if (!d.has_cotangent(m.result(n, k))) zeros.add(m.link(r.arguments, n.operands.count + n.results.count + k));
-    zeros.follow(m, m.region_of(n, 1), m.values[m.link(r.arguments, 0)].node, forward);
-    region_copy body(b, forward, 1, &zeros);
-    for (id i : std::span<id const>(targets)) body.need(i);
-    body.find_needed();
-    for (int i = 0; i < r.arguments.count; ++i)
-      if (body.needs_argument(i)) body.give(i, argument_of_gradient(d, n, i));
-    body.copy();
-    for (id i : std::span<id const>(targets))
-      if (!zeros.has(m.link(r.results, i))) d.contribute(m.operand(n, i), body.result(i));
-  }
-  /// Makes a region like `source`, with the arguments at `places` and the results at `targets`.
-  constexpr region_id copied_region(region_copy& body, region_id source, std::span<id const> places,
-                                    std::span<id const> targets) {
-    region_id const here = b.region;
-    region const original = m.regions[source];
-    region_id const fresh = b.begin_region(original.kind, original.label);
-    id_list<> arguments{}, results{};
-    for (id i : places) {
-      value const like = m.values[m.link(original.arguments, i)];
-      value_id const a = b.add_argument(like, like.dims);
-      set_place(m.nodes[m.values[a].node], arguments.count);
-      body.give(i, a), arguments.add(a);
-    }
-    body.copy();
-    for (id i : targets) results.add(body.result(i));
-    m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
-    b.region = here;
-    return fresh;
-  }
-  constexpr void leaves_out_a_cotangent(node const& n) {
-    diagnostic d{};
-    b.note(d << "G35 the gradient of the composite '" << m.names[name_of(n)]
-             << "' depends on a result but not on its cotangent, so this derivative would be wrong: use the cotangent, "
-                "or let the gradient take cotangents of the first results only, and others go through the body");
-  }
-
-  // A forward node copied to the place of the backward nodes: the operands and results of the copy.
-  struct forward_copy {
-    id_list<> targets, inside;  // operands that need cotangents, and their values in the copy
-    id_list<> results;          // results of the node that have cotangents, whose copies are `made`
-    id_list<> made;
-    int begin;  // the first node of the copy
-  };
-  constexpr value_id taken_by_copy(differentiation& d, value_id x, forward_copy& c) {
-    value_id v = b.use(d.forward(x));
-    if (d.differentiable(x)) {  // a copy of its own, because other uses of the operand add to another cotangent
-      v = elementwise(b, function::copy, v);
-      c.targets.add(x), c.inside.add(v), d.active[v] = true;
-    }
-    return v;
-  }
   constexpr void backwards_through(differentiation& d, node const& n, forward_copy const& c) {
     int const end = m.node_count;
     activate(d, b.region, c.begin, end);
@@ -293,7 +155,7 @@ struct differentiator : rebuild {
     for (int i = 0; i < n.operands.count; ++i)
       operands.add(taken_by_copy(d, m.operand(n, i), c)), places.add(static_cast<id>(i));
     c.begin = m.node_count;
-    region_id const owned[] = {copied_region(body, m.region_of(n, 0), places, results)};
+    region_id const owned[] = {copied_region(b, body, m.region_of(n, 0), places, results)};
     node_id const made = b.add_node(primitive::repeat, 0, operands, attributes_of(n));
     m.nodes[made].regions = b.add_links(owned);
     for (int k = 0; k < n.results.count; ++k) {
@@ -309,37 +171,6 @@ struct differentiator : rebuild {
     }
     backwards_through(d, n, c);
     for (int k = 0; k < gradients_watched; ++k) watched_copies[k] = before[k];
-  }
-
-  constexpr name gradient_name(node const& n) const {
-    name const& label = m.names[name_of(n)];
-    char text[name::capacity] = {};
-    std::size_t size = 0;
-    for (; size < label.size() && size < name::capacity - 9; ++size) text[size] = label[size];
-    for (char c : std::string_view("_gradient")) text[size++] = c;
-    return name::of({text, size});
-  }
-
-  // The cotangents of a loop's final carries. If the backward loop has no such carry, it is no_id. A carry that only a
-  // later iteration needs starts with zeros.
-  constexpr id_list<> last_cotangents(differentiation& d, node_id forward) {
-    node const n = m.nodes[forward];
-    region const body = m.regions[m.region_of(n, 0)];
-    id_list<> starts{};
-    bool all = true;
-    for (int i = 0; i < loop::of(n).carries; ++i) {
-      bool const is_active = d.differentiable(m.link(body.arguments, i));
-      starts.add(is_active ? d.cotangent(m.result(n, i)) : no_id);
-      all = all && (!is_active || d.has_cotangent(m.result(n, i)));
-    }
-    if (all) return starts;
-    needed_cotangents needed(d);
-    for (int i = 0; i < n.results.count; ++i)
-      if (d.has_cotangent(m.result(n, i))) needed.need(m.link(body.results, i));
-    needed.follow_loop(forward);
-    for (int i = 0; i < starts.count; ++i)
-      if (starts.at[i] == no_id && needed.has(m.link(body.arguments, i))) starts.at[i] = zeros_like(m.result(n, i));
-    return starts;
   }
 
   // The gradient of a loop is a loop in the opposite direction. In this loop, cotangents of carries are carries,
@@ -378,7 +209,7 @@ struct differentiator : rebuild {
     b.path = n.path, b.site = n.site;
 
     auto term = [&](int i) {
-      return inner.has_cotangent(argument(i)) ? inner.cotangent(argument(i)) : zeros_like(argument(i));
+      return inner.has_cotangent(argument(i)) ? inner.cotangent(argument(i)) : zeros_like(b, argument(i));
     };
     for (int i = 0; i < l.carries; ++i)
       if (starts.at[i] != no_id) given.add(term(i));
