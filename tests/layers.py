@@ -42,6 +42,10 @@ ROOMS = [
      {"elementwise": "nodes", "grouped_einsum": "einsum", "broadcast": None, "transpose": None, "rename": None,
       "reshape": None, "reshard": None, "constant": None, "iota": None, "iteration": None, "reduce": None, "conv": None,
       "call": None, "extension": None}),  # None: no function, a line of nodes.hpp says it
+    ("device/cpu/nodes", "class {}_kernel",
+     {"constant": None, "iota": None, "random": None, "elementwise": None, "reduce": None, "argmax": None,
+      "broadcast": None, "rename": None, "reshape": None, "reshard": None, "concat": None, "iteration": None,
+      "extension": None}),  # None: fused kernels, the rule's own loops or another operation's kernel compute it
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
@@ -145,6 +149,7 @@ def self_test():
         "meshtensor.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
         "graph/primitive.hpp": once + "enum class primitive {\n  iteration,\n  constant,\n  gather,\n  extension,\n  count_\n};\n",
         "emit/stablehlo/gather.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
+        "device/cpu/nodes/gather.hpp": once + "class gather_kernel final : node_kernel {};\n",
         **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in ("iteration", "constant", "gather", "extension")},
     }
     bad = {
@@ -168,6 +173,7 @@ def self_test():
         "graph/j.hpp": once + "  module const& m;\n",
         "op/lookup.hpp": once + "struct gather_rule : rule {};\n",
         "emit/stablehlo/movement.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
+        "device/cpu/nodes/lookup.hpp": once + "class gather_kernel final : node_kernel {};\n",
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
