@@ -45,6 +45,10 @@ ROOMS = [
     ("device/cuda/nodes", "inline node_work {}_of",
      {"broadcast": None, "random": None, "elementwise": None, "reduce": None, "rename": None, "reshape": None,
       "reshard": None, "call": None, "extension": None}),  # None: like transpose, in fused kernels, views, or refused
+    ("device/cpu/nodes", "class {}_kernel",
+     {"constant": None, "iota": None, "random": None, "elementwise": None, "reduce": None, "argmax": None,
+      "broadcast": None, "rename": None, "reshape": None, "reshard": None, "concat": None, "iteration": None,
+      "extension": None}),  # None: fused kernels, the rule's own loops or another operation's kernel compute it
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
@@ -150,6 +154,7 @@ def self_test():
         "emit/stablehlo/gather.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
         **{f"device/cuda/nodes/{name}.hpp": f"{once}inline node_work {name}_of(preparation& p) {{}}\n"
            for name in ("iteration", "constant", "gather")},
+        "device/cpu/nodes/gather.hpp": once + "class gather_kernel final : node_kernel {};\n",
         **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in ("iteration", "constant", "gather", "extension")},
     }
     bad = {
@@ -174,6 +179,7 @@ def self_test():
         "op/lookup.hpp": once + "struct gather_rule : rule {};\n",
         "emit/stablehlo/movement.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
         "device/cuda/nodes/lookup.hpp": once + "inline node_work gather_of(preparation& p) {}\n",
+        "device/cpu/nodes/lookup.hpp": once + "class gather_kernel final : node_kernel {};\n",
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)

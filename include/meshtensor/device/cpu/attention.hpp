@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "meshtensor/device/attention_form.hpp"
+#include "meshtensor/device/cpu/attention/backward.hpp"
 #include "meshtensor/device/cpu/attention/blocks.hpp"
+#include "meshtensor/device/cpu/attention/forward.hpp"
 #include "meshtensor/device/cpu/attention/of_few.hpp"
+#include "meshtensor/device/cpu/attention/problem.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/graph/module.hpp"
 #include "meshtensor/op/detail/copy.hpp"
@@ -78,8 +81,9 @@ class attention final : public node_kernel {
  private:
   std::int64_t each_bytes() const {
     if (few_) return few(sizes_).bytes();
-    blocks const b(sizes_);
-    return ((form_.backward ? b.backward_bytes() : b.forward_bytes()) + 63) / 64 * 64;
+    std::int64_t const bytes =
+        form_.backward ? attention_backward<T, E>(sizes_).bytes() : attention_forward<T, E>(sizes_).bytes();
+    return (bytes + 63) / 64 * 64;
   }
   /// Writes the results of a rank without queries or without keys, so that the results of other ranks can be added to
   /// them.
@@ -115,11 +119,11 @@ class attention final : public node_kernel {
       auto const next_k = rows(in[1], std::min(head + 1, heads_ - 1), form_.memory, form_.head);
       return few(sizes_).run(q, k, v, visible(in, head), y, log_sum, next_k, own);
     }
-    blocks b(sizes_);
-    b.prepare_forward(k, v, visible(in, head), own);
+    attention_forward<T, E> b(sizes_);
+    b.prepare(k, v, visible(in, head), own);
     std::int64_t const end = start(part + 1, sizes_.length);
     for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
-      b.forward(q, y, log_sum, i, std::min(blocks::block, end - i));
+      b.run(q, y, log_sum, i, std::min(blocks::block, end - i));
   }
   /// Computes the gradients of keys [first, last) from all queries, and the gradients of queries [from, to) from all
   /// keys. If a range starts at -1, it computes no such gradients.
@@ -131,14 +135,13 @@ class attention final : public node_kernel {
     auto const k = rows(in[1], head, form_.memory, form_.head), v = rows(in[2], head, form_.memory, form_.value_head);
     auto const dk = rows(out[1], head, form_.memory, form_.head),
                dv = rows(out[2], head, form_.memory, form_.value_head);
-    blocks b(sizes_);
+    attention_backward<T, E> b(sizes_);
     view const *const y = in + (form_.masked ? 4 : 3), *const log_sum = y + 1, *const dy = y + 2;
-    b.prepare_backward(rows(in[0], head, form_.length, form_.head), rows(*y, head, form_.length, form_.value_head),
-                       rows(*log_sum, head, form_.length, -1), rows(*dy, head, form_.length, form_.value_head),
-                       visible(in, head), own);
+    b.prepare(rows(in[0], head, form_.length, form_.head), rows(*y, head, form_.length, form_.value_head),
+              rows(*log_sum, head, form_.length, -1), rows(*dy, head, form_.length, form_.value_head),
+              visible(in, head), own);
     for (std::int64_t m = first; m < last; m += blocks::block)
-      b.backward(k, v, keys ? &dk : nullptr, keys ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to,
-                 queries);
+      b.run(k, v, keys ? &dk : nullptr, keys ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to, queries);
     if (queries) b.store_query_gradients(rows(out[0], head, form_.length, form_.head), from, to);
   }
 

@@ -2,95 +2,24 @@
 // Loads and stores registers of any element type, either whole or only the first n lanes.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dtype.hpp"
+#include "meshtensor/device/cpu/load/bf16.hpp"
+#include "meshtensor/device/cpu/load/element.hpp"
+#include "meshtensor/device/cpu/load/first_elements.hpp"
 #include "meshtensor/device/cpu/simd.hpp"
 
-#if defined(__AVX512F__)
-#  pragma GCC diagnostic push  // as in simd.hpp
-#  pragma GCC diagnostic ignored "-Wpragmas"
-#  pragma GCC diagnostic ignored "-Wunknown-warning-option"
-#  pragma GCC diagnostic ignored "-Wuninitialized"
-#  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+#include "meshtensor/device/cpu/simd/undefined_registers.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
-
-inline vec<float> widened(bf16_t const* p) {
-#if defined(XSIMD_HPP) && defined(__AVX512F__)
-  if constexpr (vec<float>::width == 16)
-    return vec<float>::of(_mm512_castsi512_ps(
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))), 16)));
-#elif defined(XSIMD_HPP) && defined(__AVX2__)
-  if constexpr (vec<float>::width == 8)
-    return vec<float>::of(_mm256_castsi256_ps(
-        _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p))), 16)));
-#endif
-  vec<float>::array a;
-  for (int i = 0; i < vec<float>::width; ++i) a.at[i] = float{p[i]};
-  return vec<float>::of(a);
-}
-
-/// Rounds to nearest even, as the constructor of bf16_t does. NaN stays a quiet NaN.
-inline void narrowed(vec<float> v, bf16_t* p) {
-  using word = vec<std::uint32_t>;
-  word const bits = bits_as<std::uint32_t>(v);
-  word const rounded = (bits + word(0x7fffu) + ((bits >> 16) & word(1u))) >> 16;
-  word const result = select(mask_as<std::uint32_t>(v != v), (bits >> 16) | word(0x40u), rounded);
-#if defined(XSIMD_HPP) && defined(__AVX512F__)
-  if constexpr (vec<float>::width == 16)
-    return _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(result.value));
-#elif defined(XSIMD_HPP) && defined(__AVX2__)
-  if constexpr (vec<float>::width == 8) {
-    __m256i const packed = _mm256_packus_epi32(result.value, result.value);
-    __m256i const together = _mm256_permute4x64_epi64(packed, 0b1000);
-    return _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(together));
-  }
-#elif defined(XSIMD_HPP) && defined(__SSE2__) && !defined(__AVX__)
-  if constexpr (vec<float>::width == 4) {  // the signed pack keeps 16 bits whose sign is spread over the upper ones
-    __m128i const low = _mm_srai_epi32(_mm_slli_epi32(result.value, 16), 16);
-    return _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi32(low, low));
-  }
-#endif
-  auto const a = result.lane_array();
-  for (int i = 0; i < word::width; ++i) p[i].bits = static_cast<std::uint16_t>(a.at[i]);
-}
-
-/// Converts v to an element type: rounds, truncates, or compares with zero for bool.
-template <class E, class T>
-inline E element_of(T v) {
-  if constexpr (std::is_same_v<E, bool>) {
-    return v != T(0);
-  } else if constexpr (std::is_same_v<E, bf16_t>) {
-    return bf16_t(static_cast<float>(v));
-  } else {
-    return static_cast<E>(v);
-  }
-}
-
-template <class T, class E>
-inline T number_of_element(E e) {
-  if constexpr (std::is_same_v<E, bf16_t>) {
-    return static_cast<T>(float{e});
-  } else {
-    return static_cast<T>(e);
-  }
-}
-
-#if defined(XSIMD_HPP) && defined(__AVX__)
-/// A mask of ones in the first n of eight lanes, or of four lanes for double.
-inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
-  alignas(64) static constexpr std::int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  int const words = n * static_cast<int>(bytes_of_lane / 4);
-  return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(ones_then_zeros + 8 - words));
-}
-#endif
 
 /// Whether elements of E are single bytes that registers of T hold as 32-bit integers.
 template <class T, class E>
@@ -99,39 +28,6 @@ inline constexpr bool widens_bytes = sizeof(E) == 1 && std::is_same_v<T, std::in
 /// instructions for both steps.
 template <class Small, class T>
 using small_lanes = typename compilers_vector<Small, vec<T>::width>::type;
-
-/// Copies the first n of `Count` elements between a register and memory. The other elements are zeros.
-template <int Count, class E>
-struct first_elements {
-  alignas(64) E at[static_cast<std::size_t>(Count)] = {};
-
-  first_elements() = default;
-  first_elements(E const* p, int n) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-    [[maybe_unused]] auto const bits = (1u << n) - 1u;
-    if constexpr (sizeof(E) == 1 && Count == 16) {
-      _mm_store_si128(reinterpret_cast<__m128i*>(at), _mm_maskz_loadu_epi8(static_cast<__mmask16>(bits), p));
-      return;
-    } else if constexpr (sizeof(E) == 2 && Count == 16) {
-      _mm256_store_si256(reinterpret_cast<__m256i*>(at), _mm256_maskz_loadu_epi16(static_cast<__mmask16>(bits), p));
-      return;
-    }
-#endif
-    for (int i = 0; i < n; ++i) at[i] = p[i];
-  }
-  void copy_to(E* p, int n) const {
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-    [[maybe_unused]] auto const bits = (1u << n) - 1u;
-    if constexpr (sizeof(E) == 1 && Count == 16)
-      return _mm_mask_storeu_epi8(p, static_cast<__mmask16>(bits),
-                                  _mm_load_si128(reinterpret_cast<__m128i const*>(at)));
-    else if constexpr (sizeof(E) == 2 && Count == 16)
-      return _mm256_mask_storeu_epi16(p, static_cast<__mmask16>(bits),
-                                      _mm256_load_si256(reinterpret_cast<__m256i const*>(at)));
-#endif
-    for (int i = 0; i < n; ++i) p[i] = at[i];
-  }
-};
 
 }  // namespace detail
 
@@ -230,29 +126,6 @@ inline void store(vec<T> v, E* p, int n) {
   all.copy_to(p, n);
 }
 
-/// Transposes a square of `transpose_tile` times `transpose_tile` floats.
-inline constexpr std::int64_t transpose_tile = 8;
-inline void turn_square(float const* from, std::int64_t row, float* to, std::int64_t to_row) {
-#if defined(XSIMD_HPP) && defined(__AVX__)
-  __m256 r[8], s[8];
-  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(from + i * row);
-  for (int i = 0; i < 8; i += 2)
-    s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]), s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-  for (int i = 0; i < 8; i += 4)
-    for (int k = 0; k < 2; ++k) {
-      r[i + 2 * k] = _mm256_shuffle_ps(s[i + k], s[i + k + 2], 0x44);
-      r[i + 2 * k + 1] = _mm256_shuffle_ps(s[i + k], s[i + k + 2], 0xee);
-    }
-  for (int i = 0; i < 4; ++i) {
-    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
-    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
-  }
-#else
-  for (int i = 0; i < transpose_tile; ++i)
-    for (int j = 0; j < transpose_tile; ++j) to[j * to_row + i] = from[i * row + j];
-#endif
-}
-
 /// Loads the first n of the elements p[0], p[stride], …, and 0 in the other lanes.
 template <class T, class E>
 inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {
@@ -287,6 +160,4 @@ inline void store_strided(vec<T> v, E* p, std::ptrdiff_t stride, int n = vec<T>:
 }  // namespace MESHTENSOR_ARCH
 }  // namespace meshtensor::cpu
 
-#if defined(__AVX512F__)
-#  pragma GCC diagnostic pop
-#endif
+#include "meshtensor/device/cpu/simd/undefined_registers_end.hpp"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the row loops of gather, scatter_add and put, which find rows of a table by integer indices, a whole row at a
-// time.
+// Finds rows of a table by integer indices for gather, scatter_add and put, a whole row at a time.
 #pragma once
 
-#include <memory>
+#include <algorithm>
+#include <cstdint>
 
-#include "meshtensor/base/sum.hpp"
-#include "meshtensor/device/cpu/copy.hpp"
-#include "meshtensor/device/cpu/fused/blocks.hpp"
+#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
+#include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
@@ -43,6 +43,12 @@ class row_lookup {
 
   std::int64_t number() const { return number_; }
   std::int64_t width() const { return width_; }
+  /// Whether several rows may have one position in the table.
+  bool may_meet() const {
+    bool meet = false;
+    for (int d = 0; d < count_; ++d) meet = meet || (table_[d] == 0 && extents_[d] > 1);
+    return meet;
+  }
 
   /// Calls f(whether the indices are in this shard of the table, offset in the table, offset in the rows, count) for
   /// rows [first, last). `count` is 1 or the length of a run.
@@ -85,69 +91,6 @@ class row_lookup {
     });
   }
 
-  void gather(view const& table, view const& index, view const& y, thread_team& team) const {
-    auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
-    team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width_)),
-                      [&](std::int64_t first, std::int64_t last) {
-                        each(index, first, last,
-                             [&](bool here, std::int64_t from, std::int64_t to, std::int64_t count) {
-                               std::byte* const out = y.as<std::byte>() + to * bytes;
-                               auto const size = static_cast<std::size_t>(count * width_ * bytes);
-                               if (here) std::memcpy(out, table.as<std::byte>() + from * bytes, size);
-                               else std::memset(out, 0, size);
-                             });
-                      });
-  }
-  /// Adds the rows in their order for any number of threads, because each thread adds some columns of every row. A
-  /// thread adds them in sums of its own, which are rounded once. `sums` has bytes_of_sums(table, threads) bytes.
-  void scatter_add(view const& x, view const& index, view const& table, std::byte* sums, thread_team& team) const {
-    std::int64_t const strip = width_of_strip(), strips = (width_ + strip - 1) / strip;
-    std::int64_t const rows = width_ == 0 ? 0 : table.size() / width_;
-    with_element(table.type, [&]<class E>() {
-      auto const some = [&](std::int64_t first, std::int64_t last, std::byte* room) {
-        auto* const own = reinterpret_cast<wide_sum<E>*>(room);
-        for (std::int64_t s = first; s < last; ++s) {
-          std::int64_t const begin = s * strip, end = std::min(width_, begin + strip), width = end - begin;
-          std::uninitialized_fill_n(own, rows * width, wide_sum<E>());
-          each_part(index, 0, number_, begin, end, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
-            wide_sum<E>* const here = own + (to - begin) / width_ * width;
-            for (std::int64_t i = 0; i < count; ++i) here[i].add(x.as<E>()[from + i]);
-          });
-          for (std::int64_t r = 0; r < rows; ++r)
-            for (std::int64_t i = 0; i < width; ++i) table.as<E>()[r * width_ + begin + i] = own[r * width + i].value();
-        }
-      };
-      if (strips == 1 || (number_ * width_ < 32768 && rows * width_ < 32768)) return some(0, strips, sums);
-      team.parallel_for(strips, 1, [&](std::int64_t first, std::int64_t last) {
-        some(first, last, sums + team.here() * bytes_of_strip(table));
-      });
-    });
-  }
-  std::int64_t bytes_of_sums(view const& table, int threads) const {
-    return (width_ <= width_of_strip() ? 1 : threads) * bytes_of_strip(table);  // any thread may take a strip
-  }
-
-  /// If several rows are put at one position, the last one wins. Therefore each thread takes a part of every row if
-  /// that may happen.
-  void put(view const& x, view const& index, view const& table, thread_team& team) const {
-    auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
-    auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
-      each_part(index, row, end, first, last, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
-        std::memcpy(table.as<std::byte>() + to * bytes, x.as<std::byte>() + from * bytes,
-                    static_cast<std::size_t>(count * bytes));
-      });
-    };
-    bool meet = false;
-    for (int d = 0; d < count_; ++d) meet = meet || (table_[d] == 0 && extents_[d] > 1);
-    if (meet)
-      team.parallel_for(width_, std::max<std::int64_t>(64, 16384 / std::max<std::int64_t>(1, number_)),
-                        [&](auto first, auto last) { some(0, number_, first, last); });
-    else
-      team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width_)),
-                        [&](auto first, auto last) { some(first, last, 0, width_); });
-  }
-
- private:
   /// Calls f(offset in the table, offset in the rows, elements) for elements [begin, end) of each of the rows [first,
   /// last) whose index is in this shard.
   template <class F>
@@ -160,12 +103,8 @@ class row_lookup {
       for (std::int64_t k = 0; k < count; ++k) f(to + k * width_ + begin, from + k * width_ + begin, end - begin);
     });
   }
-  std::int64_t width_of_strip() const { return std::max<std::int64_t>(1, std::min<std::int64_t>(width_, 64)); }
-  std::int64_t bytes_of_strip(view const& table) const {
-    std::int64_t const rows = width_ == 0 ? 0 : table.size() / width_;
-    return (rows * width_of_strip() * (table.type == dtype::f64 ? 16 : 8) + 63) / 64 * 64;
-  }
 
+ private:
   std::int64_t width_ = 1, number_ = 1, along_stride_ = 0, origin_ = 0, extent_ = 0, total_ = 0;
   bool has_runs_ = false;
   int count_ = 0;

@@ -4,10 +4,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 
-#include "meshtensor/device/cpu/attention/blocks.hpp"
+#include "meshtensor/device/cpu/attention/problem.hpp"
+#include "meshtensor/device/cpu/fused/across_lanes.hpp"
+#include "meshtensor/device/cpu/load.hpp"
+#include "meshtensor/device/cpu/math.hpp"
 #include "meshtensor/device/cpu/matmul/dot_tile.hpp"
+#include "meshtensor/device/cpu/matmul/small_product.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -3,39 +3,24 @@
 // element is one sum in a fixed order, so neither strides nor the number of threads change a bit.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <string>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "meshtensor/device/cpu/convolution/gather.hpp"
+#include "meshtensor/device/cpu/convolution/loops/add_products.hpp"
+#include "meshtensor/device/cpu/convolution/loops/pack_panel.hpp"
+#include "meshtensor/device/cpu/convolution/loops/window_blocks.hpp"
+#include "meshtensor/device/cpu/convolution/problem.hpp"
+#include "meshtensor/device/cpu/convolution/walk.hpp"
+#include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/matmul/loops.hpp"
-#include "meshtensor/device/cpu/matmul/small_product.hpp"
 #include "meshtensor/device/cpu/sum_of_blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
-
-namespace detail {
-
-/// A window_sum whose result is cut into blocks that are computed one by one. The result is a matrix of `rows` ×
-/// `columns`, namely at_positions or at_taps. Sums over many positions are also cut into chunks. These depend on
-/// extents only, so that the number of threads does not change the sums.
-struct window_blocks {
-  std::int64_t rows = 0, columns = 0, depth = 0;  // of the whole product of one group
-  std::int64_t block_rows = 1, block_columns = 1, row_blocks = 0, column_blocks = 0;
-  std::int64_t panel = 1, panels = 0;       // columns of a packed panel, and the number of panels
-  std::int64_t chunks = 1, chunk = 0;       // of the depth
-  int levels = 1;                           // of the sum over a chunk
-  std::int64_t packed = 0, partial = 0;     // offsets of packed taps and of the chunks' sums, in elements of Sum
-  std::int64_t first = 0, first_panel = 0;  // numbers of blocks and panels of all previous sums
-  std::vector<std::int64_t> row_of_taps;    // offset of each (tap, channel)
-
-  std::int64_t per_group() const { return row_blocks * column_blocks * chunks; }
-  std::int64_t packed_columns() const { return panels * panel; }
-};
-
-}  // namespace detail
 
 class convolution_loops {
  public:
@@ -61,9 +46,6 @@ class convolution_loops {
   }
 
  private:
-  static constexpr std::int64_t padding = 16;  // elements, so that the rows of a block are not a power of two apart
-
-  static std::int64_t up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
   std::size_t bytes_of_sum() const { return type_ == dtype::f64 ? 8 : 4; }
 
   /// Cuts the sums into blocks and assigns parts of the workspace.
@@ -80,31 +62,33 @@ class convolution_loops {
       b.panels = (b.columns + b.panel - 1) / b.panel;
       b.block_columns = std::min(constants::columns, b.packed_columns());
       b.column_blocks = (b.columns + b.block_columns - 1) / b.block_columns;
-      b.block_rows = std::min(constants::rows, up(b.rows, constants::tile_rows));
+      b.block_rows = std::min(constants::rows, detail::round_up(b.rows, constants::tile_rows));
       auto const blocks = [&](std::int64_t rows) { return (b.rows + rows - 1) / rows * b.column_blocks * w.groups; };
       if (weights_) b.chunks = std::clamp<std::int64_t>(64 / blocks(b.block_rows), 1, 1 + b.depth / 2048);
       while (b.block_rows >= 4 * constants::tile_rows && blocks(b.block_rows) * b.chunks < 4 * threads_)
-        b.block_rows = up(b.block_rows / 2, constants::tile_rows);
+        b.block_rows = detail::round_up(b.block_rows / 2, constants::tile_rows);
       b.row_blocks = (b.rows + b.block_rows - 1) / b.block_rows;
       b.chunk = (b.depth + b.chunks - 1) / b.chunks;
       b.levels = levels_of_sum((b.chunk + constants::depth - 1) / constants::depth);
       b.first = blocks_, b.first_panel = panels;
       for (std::int64_t i = 0; i < w.depth(); ++i) b.row_of_taps.push_back(w.tap_offset(i));
       if (!weights_) {
-        b.packed = elements_, elements_ += up(w.groups * b.packed_columns() * b.depth, 16);
+        b.packed = elements_, elements_ += detail::round_up(w.groups * b.packed_columns() * b.depth, 16);
         panels += w.groups * b.panels;
       } else if (b.chunks > 1) {
-        b.partial = elements_, elements_ += w.groups * b.per_group() * up(b.block_rows * b.block_columns, 16);
+        b.partial = elements_,
+        elements_ += w.groups * b.per_group() * detail::round_up(b.block_rows * b.block_columns, 16);
       }
       blocks_ += w.groups * b.per_group();
-      std::int64_t const deep = std::min(constants::depth, b.depth) + padding;
-      each_ = std::max(each_, b.levels * up(b.block_rows * b.block_columns, 16) + (b.block_rows + padding) * deep +
-                                  (weights_ ? b.block_columns * deep : 0));
+      std::int64_t const deep = std::min(constants::depth, b.depth) + detail::row_padding;
+      each_ =
+          std::max(each_, b.levels * detail::round_up(b.block_rows * b.block_columns, 16) +
+                              (b.block_rows + detail::row_padding) * deep + (weights_ ? b.block_columns * deep : 0));
       work_ += static_cast<double>(w.groups) * static_cast<double>(b.rows) * static_cast<double>(b.columns) *
                static_cast<double>(b.depth);
       cuts_.push_back(std::move(b));
     }
-    each_ = up(each_, 16);
+    each_ = detail::round_up(each_, 16);
     panels_ = panels;
     if (work_ < 1 << 19) threads_ = 1;  // the work takes a few microseconds
     own_ = elements_, elements_ += each_ * threads_;
@@ -142,26 +126,6 @@ class convolution_loops {
       });
   }
 
-  /// Packs `depth` rows of factors into one panel of columns, padded with zeros. `row[i]` is the offset of row i.
-  template <class Sum, class E>
-  static void pack_panel(E const* from, std::int64_t const* row, std::int64_t depth, std::int64_t stride,
-                         std::int64_t columns, std::int64_t panel, Sum* to) {
-    std::int64_t const here = std::min(panel, columns);
-    if (stride == 1 || here == 1) {
-      for (std::int64_t i = 0; i < depth; ++i, to += panel) {
-        detail::copy_elements(from + row[i], 1, to, here);
-        if (here < panel) std::fill(to + here, to + panel, Sum(0));
-      }
-      return;
-    }
-    if (here < panel) std::fill_n(to, depth * panel, Sum(0));
-    constexpr std::int64_t square = 16;  // the transposition goes in squares, so that both sides stay in the cache
-    for (std::int64_t start = 0; start < depth; start += square)
-      for (std::int64_t j = 0; j < here; ++j)
-        for (std::int64_t i = start; i < std::min(depth, start + square); ++i)
-          to[i * panel + j] = detail::number_of_element<Sum>(from[row[i] + j * stride]);
-  }
-
   template <class Sum, class E>
   void pack_taps(std::int64_t i, E const* factors, Sum* room) const {
     std::size_t const s = owner(i, &detail::window_blocks::first_panel);
@@ -169,26 +133,8 @@ class convolution_loops {
     window_sum const& w = sums_[s];
     i -= b.first_panel;
     std::int64_t const group = i / b.panels, column = i % b.panels * b.panel;
-    pack_panel(factors + w.taps.first + group * w.taps.group + column * w.taps.b, b.row_of_taps.data(), b.depth,
-               w.taps.b, b.columns - column, b.panel, room + b.packed + i * b.panel * b.depth);
-  }
-
-  /// The position of a block in its sum.
-  struct place {
-    std::int64_t group, row, rows, column, columns, first, end;  // [first, end): its chunk of the depth
-  };
-  static place place_of(detail::window_blocks const& b, std::int64_t i) {
-    std::int64_t const group = i / b.per_group(), chunk = i % b.chunks;
-    i = i % b.per_group() / b.chunks;
-    std::int64_t const column = i % b.column_blocks * b.block_columns, row = i / b.column_blocks * b.block_rows;
-    std::int64_t const first = std::min(b.depth, chunk * b.chunk);
-    return {group,
-            row,
-            std::min(b.block_rows, b.rows - row),
-            column,
-            std::min(b.block_columns, b.columns - column),
-            first,
-            std::min(b.depth, first + b.chunk)};
+    detail::pack_panel(factors + w.taps.first + group * w.taps.group + column * w.taps.b, b.row_of_taps.data(), b.depth,
+                       w.taps.b, b.columns - column, b.panel, room + b.packed + i * b.panel * b.depth);
   }
 
   template <class Sum, class E>
@@ -197,54 +143,16 @@ class convolution_loops {
     detail::window_blocks const& b = cuts_[s];
     window_sum const& w = sums_[s];
     i -= b.first;
-    place const at = place_of(b, i);
-    std::int64_t const size = up(b.block_rows * b.block_columns, 16);
+    detail::window_place const at = detail::place_of(b, i);
+    std::int64_t const size = detail::round_up(b.block_rows * b.block_columns, 16);
     Sum* const sums = b.chunks > 1 ? room + b.partial + i * size : own;
-    add_products(w, b, at, source, factors, room, sums, own);
+    detail::add_products(weights_, w, b, at, source, factors, room, sums, own);
     if (b.chunks == 1) write(w, b, at, sums, result);
   }
 
-  /// Computes the sums of a block over its chunk of the depth. `sums` gets the lowest level of the sums. `own` has room
-  /// for the upper levels and then for the windows.
   template <class Sum, class E>
-  void add_products(window_sum const& w, detail::window_blocks const& b, place const& at, E const* source,
-                    E const* factors, Sum const* room, Sum* sums, Sum* own) const {
-    using constants = detail::matmul_blocks<Sum>;
-    std::int64_t const size = up(b.block_rows * b.block_columns, 16), used = at.rows * b.block_columns;
-    Sum* const windows = own + b.levels * size;
-    level_sums<Sum> levels(sums, own + size, size, used);
-    std::int64_t const most = std::min(constants::depth, b.depth);
-    bool const by_channels = detail::copies_channels(w), rows_are_near = by_channels == weights_;
-    // One side of the windows is contiguous, and the other side has this stride.
-    std::int64_t const far = (rows_are_near ? b.block_rows : most) + padding;
-    block_view<Sum const> const a{windows, rows_are_near ? 1 : far, rows_are_near ? far : 1};
-    Sum* const gradients = windows + (b.block_rows + padding) * (most + padding);
-    if (at.first >= at.end) std::fill_n(sums, b.block_rows * b.block_columns, Sum(0));
-    for (std::int64_t start = at.first; start < at.end; start += constants::depth) {
-      bool const adds = levels.next();
-      std::int64_t const deep = std::min(constants::depth, at.end - start);
-      std::int64_t position[constants::depth];
-      if (weights_)
-        for (std::int64_t i = 0; i < deep; ++i) position[i] = w.position_offset(w.positions, start + i);
-      detail::window_block<Sum> into{at.row, at.row + at.rows, start, start + deep, windows, a.row, a.column};
-      if (weights_) into = {start, start + deep, at.row, at.row + at.rows, windows, a.column, a.row};
-      detail::window_gather<Sum, E>{w, source + w.source.first + at.group * w.source.group}(into);
-      for (std::int64_t j = 0; j < at.columns; j += b.panel) {
-        Sum const* panel =
-            room + b.packed + ((at.group * b.panels + (at.column + j) / b.panel) * b.depth + start) * b.panel;
-        if (weights_) {
-          pack_panel(factors + w.positions.first + at.group * w.positions.group + (at.column + j) * w.positions.b,
-                     position, deep, w.positions.b, at.columns - j, b.panel, gradients);
-          panel = gradients;
-        }
-        small_product<Sum>(at.rows, b.panel, deep, a, {panel, b.panel}, {sums + j, b.block_columns}, adds);
-      }
-    }
-    levels.end();
-  }
-
-  template <class Sum, class E>
-  void write(window_sum const& w, detail::window_blocks const& b, place const& at, Sum const* sums, E* result) const {
+  void write(window_sum const& w, detail::window_blocks const& b, detail::window_place const& at, Sum const* sums,
+             E* result) const {
     window_sum::tensor const& to = weights_ ? w.taps : w.positions;
     E* const block = result + to.first + at.group * to.group + at.column * to.b;
     for (std::int64_t i = 0; i < at.rows; ++i, sums += b.block_columns) {
@@ -265,8 +173,8 @@ class convolution_loops {
   template <class Sum, class E>
   void merge(std::int64_t i, E* result, Sum* room) const {
     detail::window_blocks const& b = cuts_[0];
-    place const at = place_of(b, i * b.chunks);
-    std::int64_t const size = up(b.block_rows * b.block_columns, 16);
+    detail::window_place const at = detail::place_of(b, i * b.chunks);
+    std::int64_t const size = detail::round_up(b.block_rows * b.block_columns, 16);
     Sum* const total = room + b.partial + i * b.chunks * size;
     for (std::int64_t step = 1; step < b.chunks; step *= 2)
       for (std::int64_t k = 0; k + step < b.chunks; k += 2 * step)

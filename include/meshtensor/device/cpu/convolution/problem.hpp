@@ -34,6 +34,11 @@ struct convolution_dim {
   std::int64_t stride = 1, dilation = 1, low = 0;
 };
 
+/// The padding behind the input, which is negative if the last input positions are unused.
+inline std::int64_t high_padding(convolution_dim const& d) {
+  return (d.output - 1) * d.stride + d.dilation * (d.kernel - 1) + 1 - d.low - d.input;
+}
+
 /// The memory layout of a tensor, as the number of elements from one index to the next. A tensor does not use all
 /// strides. The input has image, group and input_channel. The output has image, group and output_channel. The kernel
 /// has group and both channels.

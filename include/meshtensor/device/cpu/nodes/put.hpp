@@ -2,6 +2,11 @@
 // put: copies a tensor, unless the result has its buffer already, and then overwrites a slice or rows of it.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/op/put.hpp"
@@ -41,10 +46,28 @@ class put_rows_kernel final : public node_kernel {
         rows_(s.result, s.operands[2], s.operands[1], put_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     if (e.results[0].data != e.operands[0].data) all_.run(e.operands[0].data, e.results[0].data, &team);
-    rows_.put(e.operands[1], e.operands[2], e.results[0], team);
+    put(e.operands[1], e.operands[2], e.results[0], team);
   }
 
  private:
+  /// If several rows are put at one position, the last one wins. Therefore each thread takes a part of every row if
+  /// that may happen.
+  void put(view const& x, view const& index, view const& table, thread_team& team) const {
+    auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
+    auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
+      rows_.each_part(index, row, end, first, last, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+        std::memcpy(table.as<std::byte>() + to * bytes, x.as<std::byte>() + from * bytes,
+                    static_cast<std::size_t>(count * bytes));
+      });
+    };
+    if (rows_.may_meet())
+      team.parallel_for(rows_.width(), std::max<std::int64_t>(64, 16384 / std::max<std::int64_t>(1, rows_.number())),
+                        [&](auto first, auto last) { some(0, rows_.number(), first, last); });
+    else
+      team.parallel_for(rows_.number(), std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows_.width())),
+                        [&](auto first, auto last) { some(first, last, 0, rows_.width()); });
+  }
+
   strided_copy all_;
   row_lookup rows_;
 };
