@@ -13,6 +13,7 @@
 #include "meshtensor/array/array_view.hpp"
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/run/executable/view_dims.hpp"
+#include "meshtensor/run/outputs.hpp"
 #include "meshtensor/run/ports.hpp"
 
 namespace meshtensor::detail {
