@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "meshtensor/job/planned_collective.hpp"
+#include "meshtensor/job/collective_planner.hpp"
 #include "meshtensor/pass/cost.hpp"
 
 namespace meshtensor::detail {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of a plan from the view of one rank: members, extents of blocks, and which member holds which part.
+// A collective of a plan from the view of one rank: members, extents of blocks, and which member holds which part.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <vector>
 
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/collective.hpp"
-#include "meshtensor/graph/locate.hpp"
-#include "meshtensor/op/rules.hpp"
-#include "meshtensor/pass/plan_memory.hpp"
+#include "meshtensor/graph/module.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/pass/bind/binding.hpp"
 
 namespace meshtensor {
 
@@ -39,90 +36,6 @@ struct coordinates_of_rank {
 /// The dense window of a value that a rank of a mesh holds. It has no address.
 view window_of_rank(binding const& numbers, mesh_shape const& mesh, value const& v, std::int64_t rank);
 
-/// Makes the collectives of a plan for one rank.
-class collective_planner {
- public:
-  collective_planner(module const& m, plan const& p, mesh_shape const& mesh, int rank)
-      : m_(m), p_(p), numbers_(p.numbers), mesh_(mesh), rank_(rank) {}
-
-  std::unique_ptr<planned_collective> of(node const& n) const;
-  /// Sets the member that holds the slice of an iteration.
-  static void set_root(planned_collective& c, std::int64_t index) {
-    auto const held = std::ranges::find_if(
-        c.slices, [&](interval const& s) { return index >= s.begin && index < s.begin + s.count; });
-    c.call.root = static_cast<int>(held - c.slices.begin());
-  }
-  /// Sets the numbers of a step in a move. errors R10 a shift by no number; a slice or a pad beyond its dim
-  void set_numbers(planned_collective& c, node const& n, number_value const* numbers) const {
-    c.call.at = positions_of(numbers, c.first, c.step);
-    move_attributes const a = move_attributes::of(n);
-    if (a.from != a.to)
-      require_within(m_, c.call.at, a.how, a.from, numbers_.extent[a.from], a.to, numbers_.extent[a.to]);
-    if (c.around == no_id) return;
-    with_element(c.call.type, [&]<class E>() {
-      E const element = element_of<E>(numbers[c.around]);
-      std::memcpy(c.call.around, &element, sizeof(E));
-    });
-  }
-
-  /// Sets the runs of an exchange of rows from its counts [members, groups]. The rows of a block are sorted by group.
-  /// In the block of a group's holder they are sorted by group, and within a group by the member that sends them.
-  static void set_runs(planned_collective& c, bool back, view const& counts) {
-    movement& m = c.moves;
-    std::size_t const members = c.groups.size();
-    auto const of = [&](std::size_t member, std::int64_t group) {
-      return std::int64_t{
-          counts.as<std::int32_t>()[static_cast<std::int64_t>(member) * counts.stride[0] + group * counts.stride[1]]};
-    };
-    for (dynamic_array<row_run>& runs : m.runs) runs.clear();
-    std::vector<std::int64_t>&taken = c.taken, &given = c.given;  // by senders, by holders
-    std::ranges::fill(taken, 0), std::ranges::fill(given, 0);
-    for (std::int64_t g = 0; g < counts.extent[1]; ++g) {
-      std::size_t holder = 0;
-      while (g < c.groups[holder].begin || g >= c.groups[holder].begin + c.groups[holder].count) ++holder;
-      for (std::size_t s = 0; s < members; ++s) {
-        std::int64_t const n = of(s, g);
-        row_run const run = back ? row_run{given[holder], taken[s], n} : row_run{taken[s], given[holder], n};
-        if (n != 0) m.runs[back ? holder * members + s : s * members + holder].push_back(run);
-        taken[s] += n, given[holder] += n;
-      }
-    }
-  }
-
- private:
-  view held(value const& v) const { return held(v, rank_); }
-  view held(value const& v, std::int64_t rank) const { return window_of_rank(numbers_, mesh_, v, rank); }
-
-  /// The bytes of a group of joined collectives, as the first rank has them. All ranks, and lockstep too, use this
-  /// number, so that they choose the same algorithm.
-  std::int64_t bytes_together(node const& n) const;
-
-  /// Whether a collective exchanges slices of a loop's stack. If it does, this sets its kind and the slices of each
-  /// member.
-  bool is_of_slices(planned_collective& c, node const& n, collective kind, placement const& layout) const;
-  void split(collective_call& call, view const& block, dim_id dim) const {
-    call.split = block.find(dim), call.split_grain = numbers_.grain[dim];
-  }
-  void join(collective_call& call, view const& block, view const& result, dim_id dim) const {
-    call.join = block.find(dim), call.join_grain = numbers_.grain[dim];
-    call.joined = result.extent[call.join];
-  }
-
-  void move(planned_collective& c, node const& n) const;
-  void move_rows(planned_collective& c, node const& n) const;
-  static box box_of(view const& v) {
-    box b;
-    std::copy(v.origin, v.origin + v.count, b.origin), std::copy(v.extent, v.extent + v.count, b.extent);
-    return b;
-  }
-
-  meshtensor::module const& m_;
-  plan const& p_;
-  binding const& numbers_;
-  mesh_shape const& mesh_;
-  int rank_;
-};
-
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -141,115 +54,6 @@ inline view window_of_rank(binding const& numbers, mesh_shape const& mesh, value
   }
   r.densify();
   return r;
-}
-
-inline std::unique_ptr<planned_collective> collective_planner::of(node const& n) const {
-  auto c = std::make_unique<planned_collective>();
-  collective_attributes const how = collective_attributes::of(n);
-  unsigned const mask = axes_of_collective(n);
-  std::int64_t const size = mesh_.size();
-  for (int a = 0; a < mesh_.count; ++a)
-    if ((mask >> a & 1u) != 0) c->axes.push_back(mesh_.axes[a].label);
-  for (std::int64_t r = 0; r < size; ++r) {
-    bool together = true;
-    for (int a = 0; a < mesh_.count; ++a)
-      together = together && ((mask >> a & 1u) != 0 || mesh_.coordinate(r, a) == mesh_.coordinate(rank_, a));
-    if (!together) continue;
-    if (r == rank_) c->with.index = static_cast<int>(c->members.size());
-    c->members.push_back(static_cast<int>(r));
-  }
-  c->with.members = c->members.data();
-  c->with.count = static_cast<int>(c->members.size());
-  view const block = held(m_.operand_value(n, 0));
-  if (n.site < m_.site_count && m_.sites[n.site].line != 0)
-    c->call.file = file_name(m_.sites[n.site]).data(), c->call.line = static_cast<int>(m_.sites[n.site].line);
-  c->call.type = block.type;
-  c->call.dims = block.count;
-  for (int i = 0; i < block.count; ++i) c->call.extent[i] = block.extent[i];
-  c->call.op = static_cast<reduction>(n.function);
-  switch (n.kind) {
-    case primitive::all_reduce:
-      c->call.kind = collective::all_reduce;
-      c->call.together = bytes_together(n);
-      break;
-    case primitive::reduce_scatter:
-      c->call.kind = collective::reduce_scatter;
-      if (is_of_slices(*c, n, collective::reduce, m_.result_value(n).layout)) break;
-      split(c->call, block, how.split);
-      break;
-    case primitive::all_gather:
-      c->call.kind = collective::all_gather;
-      if (is_of_slices(*c, n, collective::broadcast, m_.operand_value(n, 0).layout)) break;
-      join(c->call, block, held(m_.result_value(n)), how.join);
-      break;
-    case primitive::all_to_all:
-      c->call.kind = collective::all_to_all;
-      split(c->call, block, how.split);
-      join(c->call, block, held(m_.result_value(n)), how.join);
-      break;
-    case primitive::move: move(*c, n); break;
-    case primitive::move_rows: move_rows(*c, n); break;
-    default: throw error("R01", {"no collective for ", text_of(n.kind)});
-  }
-  return c;
-}
-
-inline std::int64_t collective_planner::bytes_together(node const& n) const {
-  id const last = p_.joined[&n - m_.nodes];
-  if (last == 0) return numbers_.local_bytes(m_.operand_value(n, 0));
-  std::int64_t all = 0;
-  for (int i = 0; i < m_.node_count; ++i)
-    if (p_.joined[i] == last) all += numbers_.local_bytes(m_.operand_value(m_.nodes[i], 0));
-  return all;
-}
-
-inline bool collective_planner::is_of_slices(planned_collective& c, node const& n, collective kind,
-                                             placement const& layout) const {
-  dim_id const along = collective_attributes::of_slices(m_, n);
-  if (along == no_id) return false;
-  c.call.kind = kind;
-  for (int rank : c.members) c.slices.push_back(numbers_.slices_held(along, layout, coordinates_of_rank{mesh_, rank}));
-  return true;
-}
-
-inline void collective_planner::move(planned_collective& c, node const& n) const {
-  move_attributes const a = move_attributes::of(n);
-  value const &x = m_.operand_value(n, 0), &y = m_.result_value(n);
-  movement& m = c.moves;
-  m.dims = x.dims.count, m.along = a.first == no_id ? -1 : x.dims.find(a.from), m.kind = a.how;
-  m.extent = numbers_.extent[a.from];
-  for (int rank : c.members) {
-    m.from.push_back(box_of(held(x, rank))), m.to.push_back(box_of(held(y, rank)));
-    std::int64_t copy = 0;  // along the axes over which the operand is replicated
-    for (int axis = 0; axis < mesh_.count; ++axis)
-      if ((a.axes >> axis & 1u) != 0 && x.layout.is_replicated(axis))
-        copy = copy * mesh_.axes[axis].extent + mesh_.coordinate(rank, axis);
-    m.copy.push_back(static_cast<int>(copy));
-  }
-  m.find_alike();
-  c.call.kind = collective::move, c.call.moves = &m;
-  c.first = a.first, c.step = a.step, c.around = a.around;
-}
-
-inline void collective_planner::move_rows(planned_collective& c, node const& n) const {
-  move_rows_attributes const a = move_rows_attributes::of(n);
-  value const &x = m_.operand_value(n, 0), &y = m_.result_value(n);
-  value groups{};
-  groups.dims.add(a.groups), groups.layout = row_holders::unpacked(m_.dims[a.holders].value).exchange;
-  movement& m = c.moves;
-  m.dims = x.dims.count, m.rows = x.dims.find(a.from);
-  for (int rank : c.members) {
-    m.from.push_back(box_of(held(x, rank))), m.to.push_back(box_of(held(y, rank)));
-    m.copy.push_back(0), m.alike.push_back(static_cast<int>(m.alike.size()));  // no two members get the same rows
-    c.groups.push_back(numbers_.part(groups, 0, coordinates_of_rank{mesh_, rank}));
-  }
-  std::size_t const members = m.from.size();
-  m.runs.resize(members * members), c.taken.resize(members), c.given.resize(members);
-  for (std::size_t s = 0; s < members; ++s)  // a run for each group of the holder, so that a step needs no memory
-    for (std::size_t r = 0; r < members; ++r)
-      m.runs[s * members + r].reserve(static_cast<std::size_t>(c.groups[a.back ? s : r].count));
-  c.call.kind = collective::move, c.call.moves = &m;
-  c.counts = m_.operand(n, 1);
 }
 
 }  // namespace meshtensor

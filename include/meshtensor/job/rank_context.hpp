@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "meshtensor/base/dynamic_array.hpp"
-#include "meshtensor/job/planned_collective.hpp"
+#include "meshtensor/job/collective_of_step.hpp"
+#include "meshtensor/job/collective_planner.hpp"
 
 namespace meshtensor {
 
@@ -86,12 +87,12 @@ class rank_context {
   /// The same before the counts of an exchange of rows are known. `set_runs` sets them later.
   planned_collective const& exchange_before_counts(node_id which) {
     planned_collective& c = *collectives_[which];
-    if (!c.slices.empty()) collective_planner::set_root(c, context.index);
-    if (c.first != no_id) collective_planner(m_, p_, mesh_, rank_).set_numbers(c, m_.nodes[which], context.numbers);
+    if (!c.slices.empty()) set_root(c, context.index);
+    if (c.first != no_id) set_numbers(c, m_, p_.numbers, m_.nodes[which], context.numbers);
     return c;
   }
   void set_runs(node_id which, view const& counts) {
-    collective_planner::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).back, counts);
+    meshtensor::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).back, counts);
   }
 
   run_context context{};

@@ -2,9 +2,8 @@
 // An executable: a program with a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -14,29 +13,17 @@
 #include "meshtensor/job/start_record.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/environment_tools.hpp"
-#include "meshtensor/run/executable_arguments.hpp"
+#include "meshtensor/run/executable/arguments.hpp"
+#include "meshtensor/run/executable/extents.hpp"
+#include "meshtensor/run/executable/step_arguments.hpp"
+#include "meshtensor/run/executable/typed_outputs.hpp"
+#include "meshtensor/run/executable/warnings.hpp"
 #include "meshtensor/run/extern_templates.hpp"
-#include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/numerics.hpp"
 #include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/step_result.hpp"
-#include "meshtensor/run/unused.hpp"
 
 namespace meshtensor {
-
-namespace detail {
-
-/// Whether the program has already printed the warning from a device's `advice()`.
-template <class Device>
-inline std::atomic<bool> advised = false;
-
-}  // namespace detail
-
-// For compiled steps. Headers in run/straight define these two.
-template <class Stages, class Entry>
-struct straight_code;
-template <class Device, class Code>
-struct device_of_code;
 
 // `Fingerprint` is that of the traced program. `Unnamed` is the default device if `Args` name none, and otherwise void.
 // Both are part of the type. Therefore files that mean two programs or two devices by one name have two types.
@@ -91,15 +78,7 @@ class executable_of {
     auto const turn = values.steps().make_executable();
     bool compared = false;
     try {
-      std::vector<dim_extent> dims;
-      [[maybe_unused]] auto bind = [&](auto const& g) {
-        using G = std::remove_cvref_t<decltype(g)>;
-        if constexpr (std::is_same_v<G, axis_extent>) mesh_.bind(g);
-        else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
-        else if constexpr (std::is_same_v<G, std::vector<dim_extent>>) dims.insert(dims.end(), g.begin(), g.end());
-        else if constexpr (std::is_same_v<G, std::vector<axis_extent>>)
-          for (axis_extent const& a : g) mesh_.bind(a);
-      };
+      detail::given_extents bind(mesh_);
       (bind(given), ...);
       detail::bind_axes_of_environment(mesh_);
       detail::bind_open_axis(mesh_, values.runner().size());
@@ -108,7 +87,7 @@ class executable_of {
                       "meshtensor T15: a compiled step has the extents of its dims in its types: leave them out here");
         program_ = std::make_unique<bound>();
       } else {
-        program_ = std::make_unique<bound>(mesh_, dims, values.runner().is_root());
+        program_ = std::make_unique<bound>(mesh_, bind.dims(), values.runner().is_root());
       }
       auto const compare = [&] {
         compared = true;
@@ -135,17 +114,9 @@ class executable_of {
       if (!compared) values.runner().require_same(nullptr, std::current_exception());
       throw;
     }
-    static std::atomic<bool> warned = false;  // once for each type of executable
-    if (!warned.exchange(true)) {
-      constexpr std::uint64_t unused = unused_rules(stages::traced, layout::sharding_rules);
-      detail::warn_unused(values.runner(), graph(), layout::sharding_rules, unused);
-      detail::warn_idle(values.runner(), graph());
-    }
-    if constexpr (requires { device::advice(); }) {
-      if (std::string const sentence = device::advice(); !sentence.empty() && !detail::advised<device>.exchange(true))
-        warn(values.runner(), sentence);
-    }
-    (take(given), ...);
+    detail::warn_once<executable_of, Given...>(values.runner(), graph());
+    detail::warn_by_device<device>(values.runner());
+    (step_arguments(*values_, *session_).take(given), ...);
     if (detail::tool_in_environment() != nullptr)
       tools_.reset(new detail::tools_at<session<running_device>, bound>(*session_, *program_, mesh_, values.runner()));
   }
@@ -157,7 +128,7 @@ class executable_of {
   /// or another one, and nothing has been taken
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
-    session_->step([&] { (take(given), ...); });
+    session_->step([&] { (step_arguments(*values_, *session_).take(given), ...); });
     return step_result<executable_of>(*this);
   }
 
@@ -182,7 +153,7 @@ class executable_of {
     if constexpr (!nothing_found<output_finding<Label>>) {
       return no_output{};
     } else {
-      constexpr value v = output_value<Label>();
+      constexpr value v = typed_outputs::template output_value<Label>();
       if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
       else return step_output<executable_of, Label>(*this);
     }
@@ -190,48 +161,23 @@ class executable_of {
   /// This process's part of an output. See step_output.
   template <name Label>
   auto local() const {
-    using element = element_t<output_value<Label>().type>;
-    if (session_->held().size() != 1) return any_array<element>(gather<Label>());
-    view const part = session_->local(detail::letters(Label));
-    any_array<element> a(dims_of(part));
-    detail::copy_dense(part, a.data());
-    for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
-    return a;
+    return outputs().template local<Label>();
   }
   /// The same without a copy. See step_output. errors R06 this process holds several ranks
   template <name Label>
   auto where_it_lies() const {
-    using element = element_t<output_value<Label>().type>;
-    if (session_->held().size() != 1)
-      throw error("R06", {"view() is one rank's part of the output '", Label, "', but this process holds ",
-                          session_->held().size(), ": use local()"});
-    view const part = session_->local(detail::letters(Label));
-    std::vector<strided_extent> dims;
-    for (int i = 0; i < part.count; ++i)
-      dims.push_back({{graph().dim_name(part.dim[i]), part.extent[i]}, part.stride[i]});
-    return array_view<element const>(part.as<element const>(), dims);
+    return outputs().template where_it_lies<Label>();
   }
   /// The whole output, on every process. See step_output.
   template <name Label>
   auto gather() const {
-    return as_array<Label>(whole(detail::letters(Label)));
+    return outputs().template as_array<Label>(whole(detail::letters(Label)));
   }
   /// The same for a name that is known only at run time. If processes hold parts of the output, all of them must call
   /// this.
   block whole(std::string_view label) const { return session_->gathered(label); }
   /// The outputs of the last step that have no dims, such as losses and rates, by name, as f64. Each process has them.
-  std::vector<std::pair<std::string, double>> scalars() const {
-    std::vector<std::pair<std::string, double>> all;
-    for (int i = 0; i < graph().node_count; ++i) {
-      node const& n = graph().nodes[i];
-      if (n.kind != primitive::output || graph().operand_value(n, 0).dims.count != 0) continue;
-      if (output_attributes::of(n).with_path) continue;  // a watched tensor
-      std::string const label = graph().names[name_of(n)].text();
-      view const v = session_->local(label);
-      all.emplace_back(label, with_element(v.type, [&]<class E>() { return static_cast<double>(*v.as<E>()); }));
-    }
-    return all;
-  }
+  std::vector<std::pair<std::string, double>> scalars() const { return outputs().scalars(); }
   /// The sorted names of the tensors that the program watches, each with its path, for example `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
   /// A watched tensor of the last step, whole, on every process. Its elements are f64 for any dtype, or of its own type
@@ -240,18 +186,7 @@ class executable_of {
   /// errors  R08 no watched tensor has this name; R14 it has elements of another type, or f64 does not hold one of them
   template <class T = double>
   any_array<T> watched(std::string_view label) const {
-    block const b = whole(label);
-    any_array<T> a(dims_of(b.window()));
-    if constexpr (std::is_same_v<T, double>) {
-      if (std::int64_t const i = detail::first_beyond_f64(b); i >= 0)
-        throw error("R14", {"'", label, "' is i64 and has the element ", b.as<std::int64_t>()[i],
-                            ", which f64 does not hold: ask for watched<std::int64_t>(\"", label, "\")"});
-      for (std::int64_t i = 0; i < b.size(); ++i) a.data()[i] = b.number_at(i);
-    } else {
-      if (b.type() != a.type) throw error("R14", {"'", label, "' is ", text_of(b.type()), ", not ", text_of(a.type)});
-      std::copy_n(b.as<T>(), b.size(), a.data());
-    }
-    return a;
+    return outputs().template watched<T>(label, whole(label));
   }
 
   /// Records the time of each node from the next step on, for `profile`. A second call starts again. It costs two
@@ -271,9 +206,7 @@ class executable_of {
   /// errors  of the step: R32; on processes that did not meet it R21
   void check_numerics(bool on = true) {
     if (!on) return session_->observe({});
-    detail::numerics_check<> const looks(graph(), planned().numbers, mesh_.size());
-    session_->observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
-                      [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
+    detail::check_numerics_of(*session_, mesh_.size());
   }
   /// The memory of this process, divided into that of the plan and the rest.
   memory_use memory() const { return session_->memory(); }
@@ -297,117 +230,14 @@ class executable_of {
   mesh_shape const& bound_mesh() const { return mesh_; }
 
  private:
+  using step_arguments = detail::step_arguments<stages, entry, session<running_device>>;
+  using typed_outputs = detail::typed_outputs<stages, entry, session<running_device>>;
+  typed_outputs outputs() const { return typed_outputs(*session_); }
+
   static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
   static_assert(traced_entry >= 0,
                 "meshtensor T13: the program is not one of the set that it is declared with: add it to "
                 "the mt::programs<...> that the executable names");
-
-  // The value of an output in the traced program. Checks the name at compile time.
-  template <name Label>
-  static constexpr value output_value() {
-    static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
-    constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::output, Label);
-    return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
-  }
-
-  // The name and extent rule of a dim's type. why: they are variables, because clang's lambdas cannot use a function's
-  // constants.
-  template <name Label, int I>
-  static constexpr name dim_of_output = stages::traced.dim_name(output_value<Label>().dims.at[I]);
-  template <name Label, int I>
-  static constexpr extent_rule rule_of_output = detail::rule_of(stages::traced, output_value<Label>().dims.at[I]);
-
-  template <name Label>
-  auto as_array(block const& whole) const {
-    constexpr value v = output_value<Label>();
-    using element = element_t<v.type>;
-    std::vector<dim_extent> const dims = dims_of(whole.window());
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      array<element, dim<dim_of_output<Label, I>, rule_of_output<Label, I>>{}...> a(
-          dims[static_cast<std::size_t>(I)]...);
-      std::copy_n(whole.as<element>(), a.size(), a.data());
-      return a;
-    }(std::make_integer_sequence<int, v.dims.count>{});
-  }
-  std::vector<dim_extent> dims_of(view const& v) const {
-    std::vector<dim_extent> dims;
-    for (int i = 0; i < v.count; ++i) dims.push_back({graph().dim_name(v.dim[i]), v.extent[i]});
-    return dims;
-  }
-  // A view of fed memory with its dims in the order of the input.
-  template <class T>
-  view arranged(array_view<T> const& from, view const& wanted) const {
-    return from.as(wanted, [&](int i) { return graph().dim_name(wanted.dim[i]); });
-  }
-  template <name Label, class T>
-  void take(fed_elements<Label, T> const& f) {
-    check_fed<Label, T, any_dims>();
-    session_->inputs().feed(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
-  }
-  template <name Label, class T, class Dims>
-  void take(fed_array<Label, T, Dims> const& f) {
-    check_fed<Label, T, Dims>();
-    view const wanted = session_->inputs().window(detail::letters(Label)), whole = arranged(f.from, wanted);
-    if (whole.count < 0)
-      session_->inputs().refuse(detail::letters(Label), "an array " + detail::text_of(f.from.dims()) + " was");
-    session_->inputs().feed(detail::letters(Label), whole);
-  }
-  template <name Label, class T>
-  void take(fed_part<Label, T> const& f) {
-    check_fed<Label, T, any_dims>();
-    session_->inputs().feed_local(detail::letters(Label), f.data, f.size);
-  }
-  template <name Label, class T>
-  void take(fed_part_view<Label, T> const& f) {
-    check_fed<Label, T, any_dims>();
-    view const wanted = session_->inputs().local_window(detail::letters(Label)), part = arranged(f.from, wanted);
-    if (part.count < 0)
-      throw error("R11", {"this rank's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
-                          ", but a view ", detail::text_of(f.from.dims()), " was fed"});
-    session_->inputs().feed_local(detail::letters(Label), part);
-  }
-  template <name Label, class T>
-  void take(fetched_part<Label, T> const& f) {
-    check_fetched<Label, T>();
-    view to = session_->outputs().local_window(detail::letters(Label));
-    if (f.size >= 0 && f.size != to.size())
-      throw error("R11", {"this rank's part of the output '", Label, "' has ", to.size(),
-                          " elements, but there is memory for ", f.size});
-    to.data = f.data;
-    session_->outputs().fetch(detail::letters(Label), to);
-  }
-  template <name Label, class T>
-  void take(fetched_part_view<Label, T> const& f) {
-    check_fetched<Label, T>();
-    view const wanted = session_->outputs().local_window(detail::letters(Label)), to = arranged(f.to, wanted);
-    if (to.count < 0)
-      throw error("R11", {"this rank's part of the output '", Label, "' is ", detail::text_of(dims_of(wanted)),
-                          ", but it is fetched into a view ", detail::text_of(f.to.dims())});
-    session_->outputs().fetch(detail::letters(Label), to);
-  }
-  void take(dim_extent const&) {}
-  void take(axis_extent const&) {}
-  void take(std::vector<dim_extent> const&) {}
-  void take(std::vector<axis_extent> const&) {}
-  template <name Label>
-  void take(set_number<Label> const& s) {
-    if constexpr (Label == name("seed") && !detail::has_number(stages::traced, Label)) {
-      values_->set_seed(element_of<std::uint64_t>(s.value));
-    } else {
-      static_assert(is_valid<detail::number_finding<stages, Label>>);
-      session_->set(detail::letters(Label), s.value);
-    }
-  }
-  template <name Label, class T>
-  static constexpr void check_fetched() {
-    static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
-    static_assert(is_valid<detail::fetch_finding<stages, entry, Label, dtype_of<T>>>);
-  }
-  template <name Label, class T, class Dims>
-  static constexpr void check_fed() {
-    static_assert(is_valid<detail::port_finding<stages, entry, primitive::input, Label>>);
-    static_assert(is_valid<detail::feed_finding<stages, entry, Label, dtype_of<T>, Dims>>);
-  }
 
   store* values_;
   mesh_shape mesh_;

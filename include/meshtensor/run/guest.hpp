@@ -2,55 +2,32 @@
 // Offers programs to C and Fortran as functions that return a status and throw no exception.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#if MESHTENSOR_WITH_MPI
-#  include "meshtensor/comm/mpi/before_finalize.hpp"
-#endif
 #include "meshtensor/emit/c_header.hpp"
 #include "meshtensor/emit/fortran_module.hpp"
 #include "meshtensor/job/job.hpp"
+#include "meshtensor/run/guest/caller_job.hpp"
 #include "meshtensor/run/guest/functions.hpp"
+#include "meshtensor/run/guest/living.hpp"
 #include "meshtensor/run/guest/program.hpp"
+#include "meshtensor/run/guest/status.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor {
 namespace detail {
 
-inline std::string& guest_error() {
-  static thread_local std::string sentence;
-  return sentence;
-}
-/// Calls `f`, and keeps its failure as a sentence. `job` is the guest's job, or null.
-template <class F>
-int with_status(job const* j, F const& f) noexcept {
-  try {
-    try {
-      f();
-      return 0;
-    } catch (std::exception const& e) { guest_error() = e.what(); } catch (...) {
-      guest_error() = unknown_exception;
-    }
-  } catch (...) { guest_error().clear(); }  // no memory for a sentence
-  return j != nullptr && j->get().has_failed() ? 2 : 1;
-}
 inline void write_text(char const* path, std::string const& text) {
   if (path == nullptr) return;
   std::ofstream file(path, std::ios::binary);
   file << text;
   if (!file.flush()) throw error("R17", {"'", path, "' cannot be written: does its folder exist?"});
-}
-/// The number of the next guest. No number is used twice, so that a call with a destroyed guest is detected.
-inline std::int64_t next_guest() {
-  static std::atomic<std::int64_t> last = 0;
-  return ++last;
 }
 
 }  // namespace detail
@@ -93,21 +70,9 @@ class guest {
   }
 
  private:
-  struct state {
-    job runs;
-    store weights{runs};
-    std::vector<std::unique_ptr<detail::guest_steps>> programs = {};
-    std::mutex busy = {};
-  };
-  // Never destroyed, because a guest that lives until exit would free its communicator after MPI_Finalize.
-  struct guests {
-    std::mutex lock;
-    std::map<std::int64_t, std::shared_ptr<state>> all;
-  };
-  static guests& living() {
-    static guests& g = *new guests;
-    return g;
-  }
+  using state = detail::guest_state;
+  using alive = detail::living_guests<guest>;
+  static auto& living() { return alive::living(); }
 
   template <class E>
   static constexpr int entry_of = find_entry(E::stages::traced, entry_name<typename E::entry>());
@@ -120,25 +85,6 @@ class guest {
     add_program(made, *traced<E>(), entry_of<E>, E::mesh::shape);
   }
 
-  static void require_mpi() {
-#if MESHTENSOR_WITH_MPI
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized) throw error("R25", "MPI was finalised, and all guests with it: call `destroy` after the last step");
-#endif
-  }
-  static job job_on([[maybe_unused]] int communicator) {
-#if MESHTENSOR_WITH_MPI
-    int initialized = 0;
-    MPI_Initialized(&initialized);
-    if (!initialized) throw error("R25", "MPI has not been initialised: call MPI_Init before a guest is made");
-    static bool const registered = (comm::before_finalize<&guest::destroy_all>(), true);
-    static_cast<void>(registered);
-    return job(MPI_Comm_f2c(communicator));
-#else
-    return job::as_threads();
-#endif
-  }
   template <class E>
   static void add_steps(state& s, std::int64_t const* extents) {
     guest_interface const& all = interface();
@@ -167,48 +113,23 @@ class guest {
         throw error("R35",
                     "the C header or the Fortran module was written for other inputs and outputs: write it again");
       if (made == nullptr) throw error("R35", "create needs the address of a guest, but it is null");
-      if (*made != 0 && is_living(*made))
+      if (*made != 0 && alive::has(*made))
         throw error("R35", "this guest was created already: destroy it first, or create another one");
-      auto s = std::shared_ptr<state>(new state{job_on(communicator)});
+      auto s = std::shared_ptr<state>(new state{detail::job_on<&alive::destroy_all>(communicator)});
       (add_steps<Executables>(*s, extents), ...);
       std::int64_t const number = detail::next_guest();
-      guests& g = living();
+      auto& g = living();
       std::lock_guard const lock(g.lock);
       g.all.emplace(number, std::move(s));
       *made = number;
-    });
-  }
-  static bool is_living(std::int64_t number) {
-    guests& g = living();
-    std::lock_guard const lock(g.lock);
-    return g.all.count(number) != 0;
-  }
-  static std::shared_ptr<state> find(std::int64_t number) {
-    guests& g = living();
-    std::lock_guard const lock(g.lock);
-    auto const found = g.all.find(number);
-    if (found == g.all.end())
-      throw error("R35", number == 0 ? "the guest has not been created, or it was destroyed"
-                                     : "the guest was destroyed, or its memory was overwritten");
-    return found->second;
-  }
-  // All ranks destroy a guest together. So a rank that ends MPI does what the others do in `destroy`, in their order.
-  static void destroy_all() noexcept {
-    detail::with_status(nullptr, [] {
-      std::map<std::int64_t, std::shared_ptr<state>> all;
-      {
-        std::lock_guard const lock(living().lock);
-        all.swap(living().all);
-      }
-      for (auto& [number, s] : all) s.reset();
     });
   }
   template <class F>
   static int on(std::int64_t number, F const& f) noexcept {
     std::shared_ptr<state> s;
     int const status = detail::with_status(nullptr, [&] {
-      require_mpi();
-      s = find(number);
+      detail::require_mpi();
+      s = alive::find(number);
     });
     if (status != 0) return status;
     return detail::with_status(&s->runs, [&] {
@@ -226,8 +147,8 @@ class guest {
     std::shared_ptr<state> s;
     int const status = detail::with_status(nullptr, [&] {
       if (number == nullptr) throw error("R35", "destroy needs the address of a guest, but it is null");
-      require_mpi();
-      s = find(*number);
+      detail::require_mpi();
+      s = alive::find(*number);
       std::lock_guard const lock(living().lock);
       living().all.erase(*number);
       *number = 0;

@@ -210,4 +210,12 @@ class numerics_check {
   std::vector<bool> awaited_;                         // by value
 };
 
+/// Checks the values of all later steps of a session.
+template <class Session>
+void check_numerics_of(Session& s, std::int64_t ranks) {
+  numerics_check<> const looks(s.graph(), s.planned().numbers, ranks);
+  s.observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
+            [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
+}
+
 }  // namespace meshtensor::detail

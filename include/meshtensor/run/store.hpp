@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +18,9 @@
 #include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/scratch.hpp"
 #include "meshtensor/run/shared_value.hpp"
-#include "meshtensor/run/value_source.hpp"
+#include "meshtensor/run/store/blocks.hpp"
+#include "meshtensor/run/store/counts.hpp"
+#include "meshtensor/run/store/sources.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -46,52 +47,24 @@ class store {
   std::uint64_t seed() const { return seed_; }
   /// Sets the seed of the random numbers of later steps, and of values that are not initialised yet.
   void set_seed(std::uint64_t seed) { seed_ = seed; }
-  std::uint64_t step() const { return step_; }
-  void advance() { ++step_; }
+  std::uint64_t step() const { return counts_.step(); }
+  void advance() { counts_.advance(); }
   /// Sets all counts to one number, including those of programs that no executable has named yet.
-  void set_step(std::uint64_t step) {
-    step_ = others_.steps = others_.updates = step;
-    asks_source_ = false;
-    for (counts_by_name* each : {&counts_.steps, &counts_.updates})
-      for (auto& [label, n] : *each) n = step;
-  }
+  void set_step(std::uint64_t step) { counts_.set_step(step); }
 
   /// The steps of each program, by its full name, and the updates by optimizers and averages, by path.
-  program_counts const& counts() const { return counts_; }
+  program_counts const& counts() const { return counts_.all(); }
   /// The steps of a program, even if no executable has named it yet.
-  std::uint64_t steps_of(std::string const& program) const {
-    auto const found = counts_.steps.find(program);
-    return found == counts_.steps.end() ? others_.steps : found->second;
-  }
-  std::uint64_t updates_of(std::string const& path) const {
-    auto const found = counts_.updates.find(path);
-    if (found != counts_.updates.end()) return found->second;
-    for (value_source const* from = source_.get(); asks_source_ && from != nullptr; from = from->before.get())
-      if (auto const n = from->updates(path)) return *n;
-    return others_.updates;
-  }
+  std::uint64_t steps_of(std::string const& program) const { return counts_.steps_of(program); }
+  std::uint64_t updates_of(std::string const& path) const { return counts_.updates_of(path); }
   /// References to the counts, valid as long as the store.
-  std::uint64_t& count_steps(std::string const& program) {
-    return counts_.steps.try_emplace(program, steps_of(program)).first->second;
-  }
-  std::uint64_t& count_updates(std::string const& path) {
-    return counts_.updates.try_emplace(path, updates_of(path)).first->second;
-  }
+  std::uint64_t& count_steps(std::string const& program) { return counts_.count_steps(program); }
+  std::uint64_t& count_updates(std::string const& path) { return counts_.count_updates(path); }
   /// Takes the counts of a checkpoint: `step`, the steps of programs, and the source's updates. If `steps` is null,
   /// each program has `step`.
-  void take_counts(std::uint64_t step, counts_by_name const* steps) {
-    step_ = step, others_ = {steps == nullptr ? step : 0, 0}, asks_source_ = true;
-    for (auto& [label, n] : counts_.steps) n = others_.steps;
-    if (steps != nullptr)
-      for (auto const& [label, n] : *steps) counts_.steps[label] = n;
-    for (auto& [label, n] : counts_.updates) n = source_->updates(label).value_or(n);
-  }
+  void take_counts(std::uint64_t step, counts_by_name const* steps) { counts_.take(step, steps); }
   /// Takes the counts of another store.
-  void take_counts(store const& from) {
-    step_ = from.step_;
-    for (auto& [label, n] : counts_.steps) n = from.steps_of(label);
-    for (auto& [label, n] : counts_.updates) n = from.updates_of(label);
-  }
+  void take_counts(store const& from) { counts_.take(from.counts_); }
 
   std::map<std::string, stored>& values() { return values_; }
   std::map<std::string, stored> const& values() const { return values_; }
@@ -118,7 +91,7 @@ class store {
     stored& s = named(label);
     if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
       view const all = detail::dense_view(whole, s.type, s.dims);
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.read_block(k), all, true);
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) detail::copy_block(s.windows[k], s.read_block(k), all, true);
       return;
     }
     int const size = static_cast<int>(s.mesh.size());
@@ -145,14 +118,14 @@ class store {
   void copy_in(std::string const& label, void const* whole) {
     stored& s = named(label);
     view const all = detail::dense_view(whole, s.type, s.dims);
-    s.replace([&](std::size_t k, std::byte* block) { copy(s.windows[k], block, all, false); });
+    s.replace([&](std::size_t k, std::byte* block) { detail::copy_block(s.windows[k], block, all, false); });
   }
   /// Replaces a value from strided memory.
   template <class T>
   void set(std::string const& label, array_view<T> const& whole) {
     stored& s = typed<std::remove_const_t<T>>(label);
-    view const all = fitted(label, s, whole);
-    s.replace([&](std::size_t k, std::byte* block) { copy(s.windows[k], block, all, false); });
+    view const all = detail::fitted(label, s, whole);
+    s.replace([&](std::size_t k, std::byte* block) { detail::copy_block(s.windows[k], block, all, false); });
   }
   /// Copies a whole value into strided memory, and otherwise works like `get`.
   ///
@@ -160,9 +133,9 @@ class store {
   template <class T>
   void get(std::string const& label, array_view<T> const& to) {
     stored& s = typed<T>(label);
-    view const all = fitted(label, s, to);
+    view const all = detail::fitted(label, s, to);
     if (s.blocks.size() == static_cast<std::size_t>(s.mesh.size())) {
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.read_block(k), all, true);
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) detail::copy_block(s.windows[k], s.read_block(k), all, true);
       return;
     }
     any_array<T> const whole = get<T>(label);
@@ -214,10 +187,8 @@ class store {
     }
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
-    for (rank_context* p : held) add_block(fresh, p->window_of(like));
-    value_source* from = source_.get();
-    while (from != nullptr && !from->fill(label, fresh)) from = from->before.get();
-    if (from == nullptr)
+    for (rank_context* p : held) detail::add_block(fresh, p->window_of(like));
+    if (!sources_.fill(label, fresh))
       for (view const& window : fresh.windows) make(window, first);
     return values_.emplace(label, std::move(fresh)).first->second;
   }
@@ -227,48 +198,22 @@ class store {
 
   /// Sets the source of values that the store does not have yet. If it lacks a value, the previous source provides the
   /// value.
-  void begin_from(std::shared_ptr<value_source> source) {
-    auto const lacks = [&](std::string const& label) { return !source->has(label); };
-    bool keeps = false;
-    if (source && source != source_)
-      for (value_source const* from = source_.get(); !keeps && from != nullptr; from = from->before.get())
-        keeps = std::ranges::any_of(from->waiting(), lacks);
-    if (keeps) source->before = source_;
-    source_ = std::move(source);
-  }
-  std::shared_ptr<value_source> const& source() const { return source_; }
+  void begin_from(std::shared_ptr<value_source> source) { sources_.begin_from(std::move(source)); }
+  std::shared_ptr<value_source> const& source() const { return sources_.latest(); }
   /// Copies from the source a whole value that no executable has named yet. Returns false if the source does not have
   /// it.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
-    value_source* from = source_.get();
-    while (from != nullptr && !from->has(label)) from = from->before.get();
+    value_source* const from = sources_.first_with(label);
     if (from == nullptr) return false;
     stored alone{};
     alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
-    add_block(alone, detail::dense_view(nullptr, type, dims));
+    detail::add_block(alone, detail::dense_view(nullptr, type, dims));
     if (!from->fill(label, alone)) return false;
     copy_bytes(whole, alone.block_of(0), alone.bytes());
     return true;
   }
 
  private:
-  static void add_block(stored& s, view window) {
-    s.blocks.emplace_back(static_cast<std::size_t>(window.bytes()));
-    s.copies.emplace_back();
-    window.data = s.blocks.back().data();
-    s.windows.push_back(window);
-  }
-  /// A view of the caller's memory, with its dims in the value's order.
-  template <class T>
-  static view fitted(std::string const& label, stored const& s, array_view<T> const& there) {
-    view const v = there.as(detail::dense_view(nullptr, s.type, s.dims),
-                            [&](int i) { return s.dims[static_cast<std::size_t>(i)].label; });
-    if (v.count < 0)
-      throw error("R11", {"the store holds '", label, "' as ", s.text(), ", but it was given a view ",
-                          detail::text_of(there.dims())});
-    return v;
-  }
-
   stored& named(std::string const& label) {
     auto const found = values_.find(label);
     if (found == values_.end())
@@ -284,49 +229,17 @@ class store {
       throw error("R14", {"the store holds '", label, "' as ", s.text(), ", not as ", text_of(dtype_of<T>)});
     return s;
   }
-  /// Copies one rank's block to its position in the whole value, or from there.
-  static void copy(view part, std::byte* block, view whole, bool into_whole) {
-    part.data = block;
-    std::int64_t first = 0;
-    for (int i = 0; i < whole.count; ++i) {
-      whole.dim[i] = part.dim[i];
-      first += whole.stride[i] * part.origin[i];
-    }
-    if (into_whole) detail::copy_by_name(part, 0, whole, first, no_id, no_id, part.extent);
-    else detail::copy_by_name(whole, first, part, 0, no_id, no_id, part.extent);
-  }
 
   meshtensor::job_runner& job_;
-  std::uint64_t seed_, step_ = 0;
-  program_counts counts_;
-  struct {
-    std::uint64_t steps = 0, updates = 0;
-  } others_;                  // the initial counts
-  bool asks_source_ = false;  // whether the source is asked first for the initial count of updates
+  std::uint64_t seed_;
+  counts_of_store counts_{sources_};
   std::map<std::string, stored> values_;
-  std::shared_ptr<value_source> source_;
+  value_sources sources_;
   meshtensor::scratch steps_;
 };
-
-/// The counts that the steps of an entry change, one a line, for example `transformer::train_step = 1200`.
-inline std::string text_of_counts(store const& s, std::string const& program, module const& m, int entry) {
-  std::string lines = program + " = " + std::to_string(s.steps_of(program)) + "\n";
-  counted_paths const counted(m, entry);
-  for (std::string const& path : counted.labels()) lines += path + " = " + std::to_string(s.updates_of(path)) + "\n";
-  return lines;
-}
-
-/// One value a line: its name, dtype, dims and layout, its bytes, and the bytes of one rank's part.
-inline std::string text_of(store const& s) {
-  std::string t;
-  for (auto const& [label, value] : s.values()) {
-    t += label + ": " + value.text() + ", " + std::to_string(value.bytes()) + " bytes";
-    if (value.local_bytes() != value.bytes()) t += ", " + std::to_string(value.local_bytes()) + " on each rank";
-    t += "\n";
-  }
-  return t;
-}
 
 }  // namespace meshtensor
 
 #include "meshtensor/base/run_rarely_end.hpp"
+
+#include "meshtensor/run/store/text.hpp"

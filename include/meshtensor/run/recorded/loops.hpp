@@ -24,6 +24,31 @@ struct recorded_loop {
   std::map<std::int64_t, recorded_tasks<Device>> iterations;  // by index
 };
 
+/// Plays iterations of loops that may end early, and keeps their recordings as long as these have few commands.
+template <recording_device Device>
+class kept_iterations {
+ public:
+  void forget() { kept_ = 0; }
+  /// Plays an iteration by `play(tasks)`. If it is not kept, `record(tasks)` records it first.
+  template <class Record, class Play>
+  void play(recorded_loop<Device>& loop, std::int64_t index, Record const& record, Play const& play) {
+    if (auto const known = loop.iterations.find(index); known != loop.iterations.end()) return play(known->second);
+    recorded_tasks<Device> tasks;
+    record(tasks);
+    std::size_t const kept_before = kept_;
+    if (kept_ += tasks.orders(); kept_ <= most_kept)
+      return play(loop.iterations.emplace(index, std::move(tasks)).first->second);
+    play(tasks);
+    Device::machine().wait();  // no work may be in flight when a recording is destroyed
+    kept_ = kept_before;
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 100'000;  // commands of iterations of loops that may end early
+
+  std::size_t kept_ = 0;  // commands in all loops
+};
+
 /// Copies to the host how many iterations of a loop are known to run. One number is enough for all loops, because the
 /// host waits for it and uses it at once.
 template <recording_device Device>

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "meshtensor/run/recorded/captured_parts.hpp"
 #include "meshtensor/run/recorded/loops.hpp"
 #include "meshtensor/run/recorded/orders.hpp"
 #include "meshtensor/run/recorded/places_in_numbers.hpp"
@@ -35,7 +36,7 @@ class engine<Device> {
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(listed(m, p, entry)),
+        list_(instructions_of(m, p, entry)),
         places_(m, list_),
         values_(m.variable_count, processors.size()),
         watched_(m, p) {
@@ -63,7 +64,7 @@ class engine<Device> {
       if (remote_) remote_->begin_step({numbers, seed, step, 0, 0});
       for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
       bool const stays = !moved && is_recorded_ && !watched_.any();
-      captures_ = may_capture(stays);
+      captures_ = captured_.may_capture(stays && !known_->are_asked_for());
       if (watched_.any()) {
         play_node_by_node();
       } else {
@@ -101,15 +102,6 @@ class engine<Device> {
   program const& kernels() const { return program_; }
 
  private:
-  static constexpr std::size_t most_captured = 50'000;  // commands of a part
-  static constexpr std::size_t most_kept = 100'000;     // commands of iterations of loops that may end early
-
-  static std::vector<instruction> listed(module const& m, plan const& p, int entry) {
-    std::vector<instruction> instructions;
-    list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
-    return instructions;
-  }
-
   void record() {
     forget();
     tasks_.begin_step();
@@ -122,7 +114,7 @@ class engine<Device> {
   void forget() {
     is_recorded_ = false;
     tasks_.forget();
-    kept_ = 0;
+    kept_.forget();
   }
   void finish(recorded_tasks<Device>& tasks) {
     for (auto& part : tasks.parts()) program_.finish(part.to_do);
@@ -143,7 +135,7 @@ class engine<Device> {
   }
   void play(recorded_tasks<Device>& tasks) {
     for (auto& part : tasks.parts()) {
-      give(part, captures_ && part.has_run);
+      captured_.give(part, captures_ && part.has_run);
       part.has_run = true;
       if (!part.then) continue;
       if (part.waits_for_machine) Device::machine().wait();
@@ -176,21 +168,13 @@ class engine<Device> {
     for (rank_context& r : orders_->ranks())
       r.context.index = loop.around.index, r.context.iteration = loop.around.iteration;
     each_that_runs(i, [&] {
-      play_iteration(loop, orders_->ranks()[0].context.index);
+      kept_.play(
+          loop, orders_->ranks()[0].context.index,
+          [&](recorded_tasks<Device>& tasks) { record_iteration(tasks, loop); },
+          [this](recorded_tasks<Device>& tasks) { play(tasks); });
       if (!i.reversed || queueing_machine<machine>) Device::machine().wait();
     });
     Device::machine().wait();
-  }
-  void play_iteration(recorded_loop<Device>& loop, std::int64_t index) {
-    if (auto const known = loop.iterations.find(index); known != loop.iterations.end()) return play(known->second);
-    recorded_tasks<Device> tasks;
-    record_iteration(tasks, loop);
-    std::size_t const kept_before = kept_;
-    if (kept_ += tasks.orders(); kept_ <= most_kept)
-      return play(loop.iterations.emplace(index, std::move(tasks)).first->second);
-    play(tasks);
-    Device::machine().wait();  // no work may be in flight when a recording is destroyed
-    kept_ = kept_before;
   }
   void record_iteration(recorded_tasks<Device>& tasks, recorded_loop<Device> const& loop) {
     instruction const& i = list_[loop.at];
@@ -200,57 +184,6 @@ class engine<Device> {
     walk_into(tasks).body(loop.at + 1);
     if (!i.reversed) known_->record(tasks, known_on_device(i));
     finish(tasks);
-  }
-
-  /// Whether the machine has freed its capture.
-  static bool is_freed(auto const& captured) {
-    if constexpr (requires { captured.is_freed; }) return captured.is_freed;
-    else return false;
-  }
-  /// Whether parts that have run before may be captured or replayed in this step. If the device communicates with other
-  /// devices, all ranks must capture in the same step and later replay these captures, because NCCL requires that. They
-  /// would capture each iteration of a loop that may end early in a different step, so with such a loop they capture
-  /// nothing. `stays` says whether the recording is still valid.
-  bool may_capture(bool stays) {
-    if constexpr (requires { program_.has_remote_groups(); })
-      if (program_.has_remote_groups()) {
-        bool fits = stays && !known_->are_asked_for(), is_kept = fits;
-        for (auto& part : tasks_.parts()) {
-          fits = fits && can_capture(part);
-          is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
-        }
-        constexpr unsigned captures = 1, replays = 2;
-        unsigned const all = program_.common_bits((fits ? captures : 0) | (fits && is_kept ? replays : 0));
-        if ((all & replays) == 0)
-          for (auto& part : tasks_.parts()) part.captured.reset();
-        return (all & captures) != 0;
-      }
-    return true;
-  }
-  /// Whether a part can be captured by itself. It cannot if its tasks wait for tasks of an earlier part.
-  bool can_capture(recorded_part<Device> const& part) {
-    return part.to_do.size() <= most_captured && (!queueing_machine<machine> || tasks_.parts().size() == 1);
-  }
-  void give(recorded_part<Device>& part, bool again) {
-    if constexpr (capturing_machine<machine>) {
-      auto& gpu = Device::machine();
-      if (again && part.to_do.size() != 0 && can_capture(part)) {
-        if (part.captured == nullptr || is_freed(*part.captured)) {
-          gpu.begin_recording();
-          try {
-            program_.play(part.to_do);
-          } catch (...) {
-            try {
-              gpu.end_recording();  // otherwise the queue would accept no more work
-            } catch (...) {}        // the first failure is reported
-            throw;
-          }
-          part.captured = gpu.end_recording();
-        }
-        return gpu.replay(*part.captured);
-      }
-    }
-    program_.play(part.to_do);
   }
 
   // ---- node by node, to observe or time nodes ----
@@ -305,8 +238,9 @@ class engine<Device> {
   std::optional<recorded_orders<Device>> orders_;   // made while this engine holds the device's lock
   std::optional<known_iterations<Device>> known_;   // likewise
   recorded_tasks<Device> tasks_;
+  captured_parts<Device> captured_{program_, tasks_};
   bool is_recorded_ = false, captures_ = false;
-  std::size_t kept_ = 0;  // commands of iterations of loops that may end early
+  kept_iterations<Device> kept_;
   watched_nodes<machine> watched_;
 };
 

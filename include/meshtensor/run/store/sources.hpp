@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sources of values that a store does not have yet, the latest one first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "meshtensor/run/value_source.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+/// A chain of sources. If one lacks a value, the source before it is asked.
+class value_sources {
+ public:
+  /// Adds a source. The previous source stays if it has a value that nobody has requested and that the new one lacks.
+  void begin_from(std::shared_ptr<value_source> source) {
+    auto const lacks = [&](std::string const& label) { return !source->has(label); };
+    bool keeps = false;
+    if (source && source != source_)
+      for (value_source const* from = source_.get(); !keeps && from != nullptr; from = from->before.get())
+        keeps = std::ranges::any_of(from->waiting(), lacks);
+    if (keeps) source->before = source_;
+    source_ = std::move(source);
+  }
+  std::shared_ptr<value_source> const& latest() const { return source_; }
+  /// Fills the blocks of a value. Returns false if no source has it.
+  bool fill(std::string const& label, stored& fresh) const {
+    value_source* from = source_.get();
+    while (from != nullptr && !from->fill(label, fresh)) from = from->before.get();
+    return from != nullptr;
+  }
+  /// The first source that has a value, or null.
+  value_source* first_with(std::string const& label) const {
+    value_source* from = source_.get();
+    while (from != nullptr && !from->has(label)) from = from->before.get();
+    return from;
+  }
+  /// The number of updates saved under a path, if a source has one.
+  std::optional<std::uint64_t> updates(std::string const& path) const {
+    for (value_source const* from = source_.get(); from != nullptr; from = from->before.get())
+      if (auto const n = from->updates(path)) return *n;
+    return {};
+  }
+
+ private:
+  std::shared_ptr<value_source> source_;
+};
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
