@@ -22,7 +22,7 @@ import unicodedata
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 SUBJECT = 72  # letters of a commit's subject
-SUBJECTS_SINCE = "fc9abdb40dcf"
+SUBJECTS_SINCE = "739c8fd95f10"
 COLUMNS = 120
 AT_ONCE = 50  # files that one process formats
 SKIPPED = 77  # as ctest is told

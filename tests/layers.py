@@ -51,6 +51,13 @@ ROOMS = [
       "extension": None}),  # None: fused kernels, the rule's own loops or another operation's kernel compute it
 ]
 
+LONG = 250  # lines: a header has one idea
+# Headers that are longer, with the reason.
+LONGER = {
+    "device/pjrt/api.hpp": "the declarations of a foreign C interface, which have one order",
+    "pass/differentiate.hpp": "its functions call each other: a region's gradient is made of its nodes' and of regions'",
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
 MACRO = re.compile(r"^\s*#\s*(define|undef)\b")
 # A directive of C++20, whatever it was meant to be: nvcc and newer compilers take it for one.
@@ -68,6 +75,8 @@ def check(root):
             found.append(f"{name}: the folder {folder} is not in the list of tests/layers.py")
             continue
         text = path.read_text(encoding="utf-8")
+        if text.count("\n") > LONG and name not in LONGER:
+            found.append(f"{name}: has {text.count(chr(10))} lines; {LONG} are the most, unless LONGER has a reason")
         if "#pragma once" not in text:
             found.append(f"{name}: has no #pragma once")
         for number, line in enumerate(text.splitlines(), 1):
@@ -158,6 +167,7 @@ def self_test():
         **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in ("iteration", "constant", "gather", "extension")},
     }
     bad = {
+        "base/long.hpp": once + "int x;\n" * 300,
         "tensor/a.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
         "base/b.hpp": once + '#include "../tensor/dim.hpp"\n',
         "base/c.hpp": once + '#include "meshtensor/base/absent.hpp"\n',
