@@ -44,7 +44,7 @@ case $part in
     find_plugin "$3"
     "$program" >"$err.first" 2>"$err" || fail "it fails by itself: $(cat "$err")"
     "$program" --device "pjrt:$plugin" >"$err.pjrt" 2>"$err" || fail "it fails on the plugin: $(cat "$err" "$err.pjrt")"
-    # The same line of both: `2 processors, step 39: loss 0.7012, …`. Losses are within 0.002 of each other.
+    # The same line of both: `2 ranks, step 39: loss 0.7012, …`. Losses are within 0.002 of each other.
     awk 'NR == FNR {if (match($0, /loss [0-9.]+/)) was[substr($0, 1, RSTART)] = substr($0, RSTART + 5, RLENGTH - 5); next}
          match($0, /loss [0-9.]+/) {d = substr($0, RSTART + 5, RLENGTH - 5) - was[substr($0, 1, RSTART)]; ++n; if (d > 0.002 || d < -0.002) {print; wrong = 1}}
          END {exit wrong || n < 4}' "$err.first" "$err.pjrt" || fail "other losses: $(cat "$err.first" "$err.pjrt")"

@@ -177,7 +177,7 @@ PYTHON
       grep '^step ' out | awk '{print $4, $7}' >"$mesh"
       [ "$(wc -l <"$mesh")" -ge 19 ] || fail "$mesh: not twenty losses: $(cat out)"
       paste data=1,model=1 "$mesh" | awk '{a = $1 - $3; b = $2 - $4; if (a * a > 4e-8 || b * b > 4e-8) exit 1}' ||
-        fail "$mesh: other losses than one processor's: $(paste data=1,model=1 "$mesh")"
+        fail "$mesh: other losses than one rank's: $(paste data=1,model=1 "$mesh")"
     done
     awk 'NR == 1 {first = $1} {last = $1} END {exit !(last < 0.9 * first)}' ./data=1,model=1 || fail "they do not fall: $(cat data=1,model=1)"
     cat data=1,model=1
@@ -265,7 +265,7 @@ PYTHON
     ;;
   plan)
     "$program" --explain --mesh data=64,model=8 >plan 2>err || fail "exit code $?: $(cat err)"
-    for words in 'data = 64, model = 8: 512 processors' 'model/decoder/layers/attention/query' \
+    for words in 'data = 64, model = 8: 512 ranks' 'model/decoder/layers/attention/query' \
       'f32[layers, d_model, heads/model, d_head]' 'all_reduce sum  over data' 'transformer.hpp:' 'flop a step' 'fullest at'; do
       grep -qF "$words" plan || fail "no '$words' in the plan"
     done
