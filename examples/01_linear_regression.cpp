@@ -34,8 +34,7 @@ struct train_step {
     auto y = s.input("y", mt::f32, samples);
     auto weight = s.parameter("weight", features);
     auto bias = s.parameter("bias");
-    auto error =
-        einsum(x, weight, to(samples)) + bias - y;  // sums over `features`, because the result has only `samples`
+    auto error = einsum(x, weight, to(samples)) + bias - y;  // sums over `features`, which the result lacks
     auto loss = mean(error * error);
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);  // differentiates the loss by all parameters
     s.output("loss", loss);

@@ -47,7 +47,7 @@ struct train_step {  // names no rank, because the layouts below distribute the 
 inline constexpr struct workers : mt::axis<"workers", 4> {} workers;
 struct mesh : mt::mesh<workers> {};
 
-// A layout says which dims are sharded over the ranks. A rule holds in the whole program, or with `mt::in` in one scope.
+// A layout says which dims are sharded over the ranks. A rule holds everywhere, or with `mt::in` in one scope.
 struct replicated : mt::layout<> {};
 struct data_parallel : mt::layout<mt::shard<batch, workers>> {};
 struct tensor_parallel : mt::layout<mt::shard<hidden, workers>> {};  // Shoeybi et al., arXiv:1909.08053
@@ -56,11 +56,11 @@ struct zero_1 : mt::layout<mt::shard<batch, workers>,                // Rajbhand
 struct zero_3 : mt::layout<mt::shard<batch, workers>, mt::in<"optimizer", mt::shard<hidden, workers>>,
                            mt::in<"parameters", mt::shard<hidden, workers>>> {};
 
-// The compiler plans the communication, so that we can assert it. `mt::print(job, "{}", mt::explain(step))` prints all.
-static_assert(mt::traffic<train_step, mesh, tensor_parallel>.all_reduces == 1);  // it sums the parts of y
-static_assert(mt::traffic<train_step, mesh, data_parallel>.all_reduces == 3);    // they sum two gradients and the loss
-static_assert(mt::traffic<train_step, mesh, zero_3>.reduce_scatters == 2);       // they sum and scatter two gradients
-static_assert(mt::traffic<train_step, mesh, zero_3>.all_gathers == 2);           // they collect two parameters
+// The compiler plans the collectives, so that we can assert them. `mt::print(job, "{}", mt::explain(step))` prints all.
+static_assert(mt::traffic<train_step, mesh, tensor_parallel>.all_reduces == 1);  // for y
+static_assert(mt::traffic<train_step, mesh, data_parallel>.all_reduces == 3);    // for two gradients and the loss
+static_assert(mt::traffic<train_step, mesh, zero_3>.reduce_scatters == 2);       // for two gradients
+static_assert(mt::traffic<train_step, mesh, zero_3>.all_gathers == 2);           // for two parameters
 
 template <class Layout>
 float train(mt::job const& job, char const* name) {

@@ -20,8 +20,7 @@ inline constexpr struct batch : mt::dim<"batch", 16> {} batch;
 inline constexpr struct time : mt::dim<"time", 6> {} time;
 inline constexpr struct layers : mt::dim<"layers"> {} layers;  // the extent is given at start-up
 inline constexpr struct hidden : mt::dim<"hidden", 16> {} hidden;
-inline constexpr struct next_hidden : mt::dim<"next_hidden", 16> {
-} next_hidden;  // because a tensor has a dim only once
+inline constexpr struct next_hidden : mt::dim<"next_hidden", 16> {} next_hidden;  // a tensor has each dim only once
 
 // The cell of Elman 1990 is tanh(W h + u · value + v · marker + b). `scan` passes its first result to the next point in
 // time, and stacks its second result along time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the conductivities of a plate of wood, along and across its grain, from its temperatures at the start and at the
-// end. For this it solves the heat equation, and differentiates the loss through all time steps of the solver.
+// Finds the conductivities of a plate of wood, along and across its grain, from its temperatures at start and end. For
+// this it solves the heat equation, and differentiates the loss through all time steps of the solver.
 // Run it alone, and its ranks are threads. Run it with mpirun -n 2, 3 or 4, and they are processes.
 //
 // Prints:
@@ -47,8 +47,8 @@ struct fit {
 };
 struct fit_in_f64 : mt::precision<fit, mt::f64> {};
 
-// Each rank has some rows of the plate. The derivative along y reads neighbouring rows. Therefore the library sends each
-// rank one row from each neighbour, its halo.
+// Each rank has some rows of the plate. The derivative along y reads neighbouring rows. Therefore each rank receives
+// one row from each neighbour, its halo.
 inline constexpr struct workers : mt::axis<"workers"> {} workers;
 struct mesh : mt::mesh<workers> {};
 struct layout : mt::layout<mt::shard<y, workers>> {};

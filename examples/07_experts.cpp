@@ -61,15 +61,15 @@ struct train_step {
   }
 };
 
-// Sentences and experts are sharded over the same ranks. A router sees all experts, but only the sentences of its rank.
-// An expert sees its words of all sentences. So words go to their experts in one all-to-all and return in another.
+// Sentences and experts are sharded over the same ranks. A router sees all experts, but only sentences of its rank.
+// An expert sees its words of all sentences. So words go to their experts in one all-to-all, and return in another.
 inline constexpr struct data : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<experts, data>, mt::in<"router", mt::replicate<experts>>,
                            mt::in<"expert", mt::replicate<batch>>> {};
 
-// Trains for 40 steps and returns the losses. A sentence is in one of two languages. In each language, a word determines
-// the next word.
+// Trains for 40 steps and returns the losses. Each sentence is in one of two languages, where a word determines the
+// next.
 template <class Device>
 std::vector<float> train(mt::job const& job, int ranks) {
   mt::store weights(job);
@@ -98,7 +98,7 @@ std::vector<float> train(mt::job const& job, int ranks) {
 template <class Device>
 int compare(mt::job const& job) {
   auto const alone = train<Device>(mt::job::in_lockstep(), 1);
-  // A device that compiles whole programs needs equal parts of every dim and hardware for each rank, so it gets 2 and 4.
+  // A device that compiles whole programs needs equal parts of dims and hardware for each rank, so it gets 2 and 4.
   std::vector<int> const threads = mt::whole_program_device<Device> ? std::vector{2, 4} : std::vector{2, 3, 4, 8};
   std::vector<int> const processes{job.processes()};
   float most = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to read handwritten digits from files in the format of MNIST. It trains three times on two ranks, because the
-// batch, the rows of each image or the channels can be sharded. The last fifth of the images is held out as a test.
-// Start it as `digits IMAGES LABELS [EPOCHS]`.
+// Learns to read handwritten digits from files in the format of MNIST. It trains three times on two ranks, to compare
+// three layouts: the batch, the rows of each image or the channels are sharded. The last fifth of the images is held
+// out as a test. Start it as `digits IMAGES LABELS [EPOCHS]`.
 // Run it alone, with threads as ranks, or with mpirun -n 2. The option `--device NAME` chooses another device.
 #include <algorithm>
 #include <charconv>
@@ -43,8 +43,8 @@ inline constexpr mt::layer convolved = [](mt::scope auto s, auto statistics, aut
   return relu(batch_norm(s / "norm", convolution(s / "conv", x, from, to, along..., no_bias), to, statistics));
 };
 
-// The network has three convolutions. Two of them halve the resolution. `statistics` says whether the norms use the mean
-// and variance of the batch, or the running ones.
+// Three convolutions, two of which halve the resolution. The norms use the `statistics` of the batch, or the running
+// ones.
 inline constexpr mt::layer network = [](mt::scope auto s, auto x, auto statistics) {
   constexpr mt::window_options each{.padding = mt::centred_padding};
   constexpr mt::window_options every_second{.stride = 2, .padding = mt::centred_padding};

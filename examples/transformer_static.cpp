@@ -27,7 +27,7 @@ struct small : mt::sized<net::train_step, net::batch(8), net::length(32), net::l
 
 using step_of_small = mt::compiled_step<small, mesh, layout, mt::default_device>;
 
-// The compiler knows the costs of a step for each rank. Therefore a layout or a library that changes them fails to build.
+// The compiler knows the costs of a step for each rank, so the build fails if the layout or the library changes them.
 using plan = step_of_small::stages;
 constexpr mt::step_constants costs = mt::constants_of<step_of_small>;
 static_assert(costs.launches == 155);

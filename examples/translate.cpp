@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns to translate, from raw texts to a BLEU score. It learns subwords, batches sentences of similar length, trains
-// on a mesh of ranks, and translates by beam search. For example, start it as `translate --data FOLDER`, or with --help.
+// on a mesh of ranks, and translates by beam search. Start it as `translate --data FOLDER`. --help lists its options.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -104,7 +104,7 @@ inline constexpr mt::layer nats_of = [](mt::scope auto s, auto from, auto into, 
   return sum(each * mt::cast<mt::f32>(next != padding));
 };
 
-/// The optimizers. They minimize `what`, which is a loss or the gradients that were accumulated before.
+/// The optimizers minimize `what`, which is a loss or the gradients that were accumulated before.
 struct with_adam {
   static constexpr void minimize(mt::scope auto s, auto const& what) {
     auto const rate = inverse_square_root(s, s.number("learning_rate", 5e-3), s.number("warmup", 2000));
