@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains one network on four ranks under five layouts. The loss is the same, but memory and communication differ.
-// Run it alone, and its ranks are threads. Run it with mpirun -n 4, and they are processes.
+// Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes causal self-attention as einsums, shards its heads over ranks, and compares it with the library's layer.
-// Run it alone, and its ranks are threads. Run it with mpirun -n 4, and they are processes.
+// Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
 //

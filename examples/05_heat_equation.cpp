@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the conductivities of a plate of wood, along and across its grain, from its temperatures at start and end. For
 // this it solves the heat equation, and differentiates the loss through all time steps of the solver.
-// Run it alone, and its ranks are threads. Run it with mpirun -n 2, 3 or 4, and they are processes.
+// Run it alone, with threads as ranks, or with mpirun -n 2, 3 or 4.
 //
 // Prints:
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saves a training, stops it, and resumes it twice. On the same mesh it continues bit for bit. On another mesh the loss
 // is the same up to rounding.
-// Run it alone, and its ranks are threads. Run it with mpirun -n 4, and they are processes.
+// Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
 //

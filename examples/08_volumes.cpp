@@ -38,7 +38,7 @@ inline constexpr struct cols_4 : mt::dim<"cols_4", mt::divided(cols_2, 2)> {} co
 inline constexpr struct k_depth : mt::dim<"k_depth", 3> {} k_depth;
 inline constexpr struct k_rows : mt::dim<"k_rows", 3> {} k_rows;
 inline constexpr struct k_cols : mt::dim<"k_cols", 3> {} k_cols;
-inline constexpr struct light : mt::dim<"light", 1> {} light;  // channels: `light` of a volume, and those inside the network
+inline constexpr struct light : mt::dim<"light", 1> {} light;  // channels of a volume, then of the network
 inline constexpr struct fine : mt::dim<"fine", 8> {} fine;
 inline constexpr struct middle : mt::dim<"middle", 16> {} middle;
 inline constexpr struct coarse : mt::dim<"coarse", 16> {} coarse;

@@ -2,7 +2,7 @@
 // Decodes with a cache, so that the source is read once and then each word costs one step. The keys and values of the
 // decoder's layers, for the source and for earlier words, are state in the store. Each sentence that is being
 // translated has a row there. When it is done, another sentence takes its row, so rows are at different positions. If a
-// hypothesis continues another one, its cached words are not moved. Instead `open` masks the places that have its
+// hypothesis continues another one, cached words are not moved, because `open` masks the places that have its
 // words.
 #pragma once
 
@@ -138,8 +138,8 @@ constexpr auto likeliest_words(auto const& logits) {
 }
 
 /// Finds the likeliest continuations of each sentence. `best` has their scores, and `word` their words. `way` is the
-/// index of the hypothesis times `offered`, plus the place of the word among its likeliest. `score` is the hypothesis's
-/// score.
+/// index of the hypothesis times `offered`, plus the place of the word among its likeliest. `score` is that of the
+/// hypothesis.
 struct say_word {
   constexpr void operator()(mt::scope auto s) const {
     auto const score = s.input("score", mt::f32, row, beam);
