@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits a linear regression by gradient descent on one rank, and checks it against the normal equations.
+// Run it alone and without arguments.
 //
 // Prints:
 //
@@ -22,20 +23,20 @@ namespace mt = meshtensor;
 namespace regression {
 using mt::to;
 
-// A dim is a type and a value of one name. Its extent is in its type, or given at start-up.
+// A dim is a type and a value of the same name. Its extent is part of the type, or is given at start-up.
 inline constexpr struct samples : mt::dim<"samples"> {} samples;
 inline constexpr struct features : mt::dim<"features", 2> {} features;
 
-// A program is one step of the training: inputs, parameters, loss, update, outputs.
+// A program describes one training step: its inputs, parameters, loss, update and outputs.
 struct train_step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, samples, features);
     auto y = s.input("y", mt::f32, samples);
     auto weight = s.parameter("weight", features);
     auto bias = s.parameter("bias");
-    auto error = einsum(x, weight, to(samples)) + bias - y;  // sums over `features`
+    auto error = einsum(x, weight, to(samples)) + bias - y;  // sums over `features`, which the result lacks
     auto loss = mean(error * error);
-    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);  // takes the gradients of all parameters
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);  // differentiates the loss by all parameters
     s.output("loss", loss);
   }
 };
@@ -49,10 +50,10 @@ int fit(mt::job const& job) {
   for (float& e : x) e = normal(generator);
   for (float& e : noise) e = 0.1f * normal(generator);
   mt::array<float, features> const true_weight({2, -3.4f});
-  auto const y = einsum(x, true_weight, to(samples)) + 4.2 + noise;  // the operations of programs, on arrays
+  auto const y = einsum(x, true_weight, to(samples)) + 4.2 + noise;  // arrays have the operations of programs
 
-  mt::store weights(job);                                                          // the parameters, by name
-  mt::executable<train_step, mt::mesh<>, mt::layout<>> step(weights, samples(n));  // no axes: one rank
+  mt::store weights(job);                                                          // holds the parameters by name
+  mt::executable<train_step, mt::mesh<>, mt::layout<>> step(weights, samples(n));  // a mesh without axes has one rank
   for (int i = 0; i <= 100; ++i) {
     float const loss = step(mt::feed<"x">(x), mt::feed<"y">(y)).get<"loss">();
     if (i % 25 == 0) mt::print(job, "step {:>3}  loss {:.6f}\n", i, loss);
@@ -61,7 +62,7 @@ int fit(mt::job const& job) {
   float const bias = weights.get<float>("bias").item();
   mt::print(job, "weight {:.3f} {:.3f}, bias {:.3f}\n", weight(features(0)), weight(features(1)), bias);
 
-  // Least squares solve the normal equations: the errors have the mean zero and are orthogonal to every feature.
+  // The best fit solves the normal equations: its errors have the mean zero and are orthogonal to every feature.
   auto const error = einsum(x, weight, to(samples)) + bias - y;
   float const residual = std::max(std::abs(mean(error)), max(abs(einsum(x, error, to(features)))) / n);
   mt::print(job, "residual of the normal equations {:.0e}\n", residual);

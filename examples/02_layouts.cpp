@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains one network on four ranks under five layouts: the loss is the same, memory and communication are not.
+// Trains one network on four ranks under five layouts. The loss is the same, but memory and communication differ.
 // Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
@@ -32,7 +32,7 @@ inline constexpr mt::layer parameters = [](mt::scope auto s) {
   return std::tuple(s.parameter("up", in, hidden), s.parameter("down", hidden, out));
 };
 
-struct train_step {  // names no rank
+struct train_step {  // names no rank, because the layouts below distribute the program
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
     auto [up, down] = parameters(s / "parameters");
@@ -47,7 +47,7 @@ struct train_step {  // names no rank
 inline constexpr struct workers : mt::axis<"workers", 4> {} workers;
 struct mesh : mt::mesh<workers> {};
 
-// A layout says which dims are sharded over the ranks, in the whole program or in one scope of it.
+// A layout says which dims are sharded over the ranks. A rule holds everywhere, or with `mt::in` in one scope.
 struct replicated : mt::layout<> {};
 struct data_parallel : mt::layout<mt::shard<batch, workers>> {};
 struct tensor_parallel : mt::layout<mt::shard<hidden, workers>> {};  // Shoeybi et al., arXiv:1909.08053
@@ -56,11 +56,11 @@ struct zero_1 : mt::layout<mt::shard<batch, workers>,                // Rajbhand
 struct zero_3 : mt::layout<mt::shard<batch, workers>, mt::in<"optimizer", mt::shard<hidden, workers>>,
                            mt::in<"parameters", mt::shard<hidden, workers>>> {};
 
-// The compiler knows the plan. `mt::print(job, "{}", mt::explain(step))` prints all of it.
-static_assert(mt::traffic<train_step, mesh, tensor_parallel>.all_reduces == 1);  // of y
-static_assert(mt::traffic<train_step, mesh, data_parallel>.all_reduces == 3);    // of two gradients and the loss
-static_assert(mt::traffic<train_step, mesh, zero_3>.reduce_scatters == 2);       // of two gradients
-static_assert(mt::traffic<train_step, mesh, zero_3>.all_gathers == 2);           // of two parameters
+// The compiler plans the collectives, so that we can assert them. `mt::print(job, "{}", mt::explain(step))` prints all.
+static_assert(mt::traffic<train_step, mesh, tensor_parallel>.all_reduces == 1);  // for y
+static_assert(mt::traffic<train_step, mesh, data_parallel>.all_reduces == 3);    // for two gradients and the loss
+static_assert(mt::traffic<train_step, mesh, zero_3>.reduce_scatters == 2);       // for two gradients
+static_assert(mt::traffic<train_step, mesh, zero_3>.all_gathers == 2);           // for two parameters
 
 template <class Layout>
 float train(mt::job const& job, char const* name) {

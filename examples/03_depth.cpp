@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a recurrent network with residual blocks, at three depths: `scan` runs along time, `repeat` along layers. The
-// program is compiled once and does not grow with the depth.
+// Trains a recurrent network with residual blocks at three depths. `scan` runs a cell along time, and `repeat` runs a
+// block along layers, so that the program is compiled once and does not grow with the depth. Run it alone, on one rank.
 //
 // Prints:
 //
@@ -18,11 +18,12 @@ using mt::to, mt::nn::layer_norm, mt::nn::linear;
 
 inline constexpr struct batch : mt::dim<"batch", 16> {} batch;
 inline constexpr struct time : mt::dim<"time", 6> {} time;
-inline constexpr struct layers : mt::dim<"layers"> {} layers;  // given at start-up
+inline constexpr struct layers : mt::dim<"layers"> {} layers;  // the extent is given at start-up
 inline constexpr struct hidden : mt::dim<"hidden", 16> {} hidden;
-inline constexpr struct next_hidden : mt::dim<"next_hidden", 16> {} next_hidden;  // a tensor has each dim once
+inline constexpr struct next_hidden : mt::dim<"next_hidden", 16> {} next_hidden;  // a tensor has each dim only once
 
-// Elman 1990: tanh(W h + u · value + v · marker + b). `scan` carries the first result along and stacks the second.
+// The cell of Elman 1990 is tanh(W h + u · value + v · marker + b). `scan` passes its first result to the next point in
+// time, and stacks its second result along time.
 inline constexpr mt::layer cell = [](mt::scope auto s, auto h, auto value, auto marker) {
   auto recurrent = einsum(h, s.parameter("W", hidden, next_hidden), to(batch, next_hidden));
   auto from_value = value * s.parameter("u", hidden, mt::normal(1));
@@ -31,17 +32,18 @@ inline constexpr mt::layer cell = [](mt::scope auto s, auto h, auto value, auto 
   return std::tuple(next, next);
 };
 
-// He et al., arXiv:1603.05027. In `repeat` each layer has weights of its own, stacked along `layers`.
+// The residual block of He et al., arXiv:1603.05027. `repeat` gives each layer its own weights, stacked along `layers`.
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
   auto h = relu(linear(s / "up", layer_norm(s / "norm", x, hidden), hidden, next_hidden));
   return x + linear(s / "down", h, next_hidden, hidden);
 };
 
-// The adding problem of Hochreiter and Schmidhuber 1997: the sum of the two marked values of a sequence.
+// In the adding problem of Hochreiter and Schmidhuber 1997, two values of a sequence are marked. The network predicts
+// their sum.
 struct train_step {
   constexpr void operator()(mt::scope auto s) const {
-    auto value = uniform(s / "value", mt::f32, to(batch, time));  // new numbers in every step
-    auto half = extent(time) / 2;                                 // one marked value is in each half
+    auto value = uniform(s / "value", mt::f32, to(batch, time));  // draws new numbers in every step
+    auto half = extent(time) / 2;                                 // because each half has one marked value
     auto first = floor(uniform(s / "first", mt::f32, to(batch)) * half);
     auto second = floor(uniform(s / "second", mt::f32, to(batch)) * half) + half;
     auto marker = one_hot(mt::cast<mt::i32>(first), time, mt::f32) + one_hot(mt::cast<mt::i32>(second), time, mt::f32);
@@ -66,7 +68,7 @@ int compare(mt::job const& job) {
     for (int i = 0; i < 300; ++i) loss = step().get<"loss">();
     mt::print(job, "{:>6} {:>29} {:>19} {:>7.4f}\n", depth, weights.get<float>("blocks/up/weight").size(),
               step.graph().node_count, loss);
-    learnt = learnt && loss < 1.f / 12;  // who always predicts 1 has the loss 1/6
+    learnt = learnt && loss < 1.f / 12;  // a network that always predicts 1 has the loss 1/6
   }
   return learnt ? 0 : 1;
 }

@@ -22,13 +22,13 @@ namespace transformer {
 using mt::to;
 
 inline constexpr struct batch : mt::dim<"batch", 2> {} batch;
-inline constexpr struct length : mt::dim<"length", 6> {} length;  // query position
-inline constexpr struct memory : mt::dim<"memory", 6> {} memory;  // key position
+inline constexpr struct length : mt::dim<"length", 6> {} length;  // position of a query
+inline constexpr struct memory : mt::dim<"memory", 6> {} memory;  // position of a key
 inline constexpr struct d_model : mt::dim<"d_model", 16> {} d_model;
 inline constexpr struct heads : mt::dim<"heads", 4> {} heads;
 inline constexpr struct d_head : mt::dim<"d_head", 4> {} d_head;
 
-// Vaswani et al., arXiv:1706.03762, section 3.2: softmax(Q Kᵀ / √d_head) V in every head.
+// Every head computes softmax(Q Kᵀ / √d_head) V, as in Vaswani et al., arXiv:1706.03762, section 3.2.
 inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {
   auto at_memory = rename(x, length, memory);
   auto in = mt::normal(1 / sqrt(extent(d_model))), out = mt::normal(1 / sqrt(extent(heads) * extent(d_head)));
@@ -62,11 +62,12 @@ struct from_library {
 inline constexpr struct model : mt::axis<"model", 4> {} model;
 struct mesh : mt::mesh<model> {};
 struct one_head_each : mt::layout<mt::shard<heads, model>> {};
-// Each rank attends by itself. The output projection sums over the heads: one all_reduce.
+// Each rank computes its own head. Only the output projection sums over heads, so it needs one all-reduce.
 static_assert(mt::traffic<from_einsum, mesh, one_head_each>.collectives() == 1);
 
 int compare(mt::job const& job) {
-  mt::store weights(job), same_weights(job);  // initial values depend on the seed, a parameter's path and its dims only
+  // Both stores get the same values, because initial values depend only on the seed, a parameter's path and its dims.
+  mt::store weights(job), same_weights(job);
   mt::executable<from_einsum, mesh, one_head_each> sharded(weights);
   mt::executable<from_library, mesh, one_head_each> library(weights);
   mt::executable<from_einsum, mesh, mt::layout<>> replicated(same_weights);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saves a training, stops it, and resumes it twice: on the same mesh, where it goes on bit for bit, and on another one.
+// Saves a training, stops it, and resumes it twice. On the same mesh it continues bit for bit. On another mesh the loss
+// is the same up to rounding.
 // Run it alone, with threads as ranks, or with mpirun -n 4.
 //
 // Prints:
@@ -45,13 +46,13 @@ inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>> {};
 
-// Trains until `end`, from the newest checkpoint in the folder if there is one. Returns the losses.
+// Trains until step `end` and returns the losses. It starts from the newest checkpoint in the folder, if there is one.
 std::vector<float> train(mt::job const& job, std::filesystem::path const& folder, int along_data, int along_model,
                          int end) {
   mt::store weights(job);
   mt::executable<train_step, mesh, layout> step(weights, data(along_data), model(along_model));
   mt::checkpoints checkpoints(weights, folder, {.every = 10});
-  std::int64_t position = 0;  // in the data
+  std::int64_t position = 0;  // in the data, saved as a note in each checkpoint
   if (auto const saved = checkpoints.resume()) position = saved->get<std::int64_t>("position");
   std::int64_t const first = position;
 
@@ -74,17 +75,17 @@ std::vector<float> train(mt::job const& job, std::filesystem::path const& folder
 
 int run(mt::job const& job) {
   std::filesystem::path const folder = "checkpoints_of_06_resume";
-  if (job.is_root()) std::filesystem::remove_all(folder);  // of a run that was cut
+  if (job.is_root()) std::filesystem::remove_all(folder);  // an interrupted run may have left it
   mt::print(job, "without a stop:\n");
   auto const whole = train(job, folder / "whole", 4, 1, 60);
   mt::print(job, "stopped, resumed from the checkpoint of step 30, and from that of step 40 on another mesh:\n");
-  train(job, folder / "stopped", 4, 1, 35);  // the steps after the last checkpoint are lost
+  train(job, folder / "stopped", 4, 1, 35);  // the last checkpoint is of step 30, so five steps are lost
   auto const resumed = train(job, folder / "stopped", 4, 1, 45);
   auto const elsewhere = train(job, folder / "stopped", 2, 2, 60);
   if (job.is_root()) std::filesystem::remove_all(folder);
 
   bool const same_bits = std::equal(resumed.begin(), resumed.end(), whole.begin() + 30);
-  bool const same_loss = std::abs(elsewhere.back() - whole.back()) < 1e-5f;  // sums have another order on another mesh
+  bool const same_loss = std::abs(elsewhere.back() - whole.back()) < 1e-5f;  // another mesh sums in another order
   return same_bits && same_loss ? 0 : 1;
 }
 }  // namespace network

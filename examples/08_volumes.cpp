@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 3-D U-Net finds balls among boxes in noisy volumes, which are cut along depth and rows: on 2x2 ranks each has
-// a quarter of every volume, and what windows reach of its neighbours' quarters. The losses are those of one rank.
-// Run it alone, with threads as ranks, or with mpirun -n 4; `--device NAME` runs it on another device.
+// Trains a 3-D U-Net that finds balls among boxes in noisy volumes. Depth and rows are sharded over 2x2 ranks, so that
+// each rank has a quarter of every volume and a halo from its neighbours. The losses are those of one rank.
+// Run it alone, with threads as ranks, or with mpirun -n 4. The option `--device NAME` chooses another device.
 //
 // Prints:
 //
@@ -38,14 +38,14 @@ inline constexpr struct cols_4 : mt::dim<"cols_4", mt::divided(cols_2, 2)> {} co
 inline constexpr struct k_depth : mt::dim<"k_depth", 3> {} k_depth;
 inline constexpr struct k_rows : mt::dim<"k_rows", 3> {} k_rows;
 inline constexpr struct k_cols : mt::dim<"k_cols", 3> {} k_cols;
-inline constexpr struct light : mt::dim<"light", 1> {} light;  // channels of the volume, and at each resolution
+inline constexpr struct light : mt::dim<"light", 1> {} light;  // channels of a volume, then of the network
 inline constexpr struct fine : mt::dim<"fine", 8> {} fine;
 inline constexpr struct middle : mt::dim<"middle", 16> {} middle;
 inline constexpr struct coarse : mt::dim<"coarse", 16> {} coarse;
 inline constexpr struct two_fine : mt::dim<"two_fine", fine + fine> {} two_fine;
 inline constexpr struct two_middle : mt::dim<"two_middle", middle + middle> {} two_middle;
 
-// Windows of three voxels: one at each voxel, or at every second one.
+// A window covers three voxels. There is one window at each voxel, or one at every second voxel.
 constexpr auto each(auto dim, auto kernel) { return mt::window(dim, dim, kernel, {.padding = mt::centred_padding}); }
 constexpr auto every_second(auto dim, auto half, auto kernel) {
   return mt::window(dim, half, kernel, {.stride = 2, .padding = mt::centred_padding});
@@ -55,8 +55,8 @@ inline constexpr mt::layer convolved = [](mt::scope auto s, auto x, auto from, a
   return relu(batch_norm(s / "norm", convolution(s / "conv", x, from, to, windows..., no_bias), to));
 };
 
-// Çiçek et al., arXiv:1606.06650: down to a quarter of the resolution and up again, beside what was there on the way
-// down.
+// The U-Net of Çiçek et al., arXiv:1606.06650, goes down to a quarter of the resolution and up again. On the way up, it
+// joins the values of the same resolution from the way down.
 inline constexpr mt::layer u_net = [](mt::scope auto s, auto x) {
   auto d = every_second(depth, depth_2, k_depth);
   auto d_2 = every_second(depth_2, depth_4, k_depth);
@@ -76,7 +76,8 @@ inline constexpr mt::layer u_net = [](mt::scope auto s, auto x) {
   return einsum(y_1, s.parameter("last", fine), mt::to(batch, depth, rows, cols)) + s.parameter("bias", mt::zeros);
 };
 
-// Milletari et al., arXiv:1606.04797: twice what is in both, over the sum of what is in each.
+// The Dice score is twice the common part of both sets, divided by the sum of their sizes: Milletari et al.,
+// arXiv:1606.04797. The 1 avoids a division by zero.
 inline constexpr mt::layer dice = [](mt::scope auto, auto found, auto truth) {
   return 2 * sum(found * truth) / (sum(found) + sum(truth) + 1);
 };
@@ -92,7 +93,7 @@ struct train_step {
   }
 };
 
-// A rule for depth holds for depth_2 and depth_4, too.
+// A rule for `depth` also holds for `depth_2` and `depth_4`, because their extents are quotients of it.
 inline constexpr struct planes : mt::axis<"planes"> {} planes;
 inline constexpr struct lines : mt::axis<"lines"> {} lines;
 struct mesh : mt::mesh<planes, lines> {};
@@ -102,7 +103,7 @@ struct volume_batch {
   mt::array<float, batch, depth, rows, cols, light> volume;
   mt::array<float, batch, depth, rows, cols> truth;
 
-  // Two balls, which are to be found, and two boxes, which are not, in noise, each in a quarter of the volume.
+  // Draws two balls and two boxes, each in its own quarter of the volume, and adds noise. `truth` marks only the balls.
   explicit volume_batch(std::mt19937& generator) {
     auto const below = [&](unsigned most) { return static_cast<int>(generator() % most); };
     for (int b = 0; b < 4; ++b) {
@@ -137,7 +138,7 @@ constexpr int steps = 240;
 
 struct curve {
   std::vector<float> losses;
-  float score = 0;  // of the last forty steps, whose volumes are new to it
+  float score = 0;  // the mean of the last forty steps, each of which has new volumes
 };
 template <class Device>
 curve train(mt::job const& job, mt::job const& speaker, int planes_count, int lines_count) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to read digits from files as MNIST has them, of which the last fifth is held out, three times on two
-// ranks: with the batch in parts, the rows of each image, and the channels. `digits IMAGES LABELS [EPOCHS]`.
-// Run it alone, with threads as ranks, or with mpirun -n 2; `--device NAME` runs it on another device.
+// Learns to read handwritten digits from files in the format of MNIST. It trains three times on two ranks, to compare
+// three layouts: the batch, the rows of each image or the channels are sharded. The last fifth of the images is held
+// out as a test. Start it as `digits IMAGES LABELS [EPOCHS]`.
+// Run it alone, with threads as ranks, or with mpirun -n 2. The option `--device NAME` chooses another device.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -42,7 +43,8 @@ inline constexpr mt::layer convolved = [](mt::scope auto s, auto statistics, aut
   return relu(batch_norm(s / "norm", convolution(s / "conv", x, from, to, along..., no_bias), to, statistics));
 };
 
-// Three convolutions, two of which halve the resolution; `statistics` are those of the batch, or the running ones.
+// Three convolutions, two of which halve the resolution. The norms use the `statistics` of the batch, or the running
+// ones.
 inline constexpr mt::layer network = [](mt::scope auto s, auto x, auto statistics) {
   constexpr mt::window_options each{.padding = mt::centred_padding};
   constexpr mt::window_options every_second{.stride = 2, .padding = mt::centred_padding};
@@ -82,8 +84,8 @@ struct by_rows : mt::layout<mt::shard<rows, workers>> {};
 struct by_channels : mt::layout<mt::shard<edges, workers>, mt::shard<shapes, workers>> {};
 
 struct curve {
-  std::vector<double> losses;  // mean of each epoch
-  double right = 0;            // the share of the held-out digits that it reads
+  std::vector<double> losses;  // the mean of each epoch
+  double right = 0;            // the share of the held-out digits that the network reads correctly
 };
 template <class Device, class Layout>
 curve train(mt::job const& job, char const* what, mt::image_set const& learnt, mt::image_set const& held_out,
@@ -138,7 +140,7 @@ int compare(mt::job const& job, std::string const& images, std::string const& la
   return most < 0.002 ? 0 : 1;
 }
 
-/// 0 if the text is no whole number.
+/// The number that the text says, or 0 if the text is not a whole number.
 int number_of(std::string_view text) {
   int n = 0;
   auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a network inside a solver: a heat code with its own MPI, its own decomposition and its own arrays trains a
-// small network on its fields while it runs. None of its fields is copied or moved.
+// Trains a network inside a solver. The solver is a heat code with its own MPI, decomposition and arrays. It trains a
+// small network on its fields while it runs, and none of its fields is copied or moved. Start it with mpirun -n 4.
 #include <mpi.h>
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 #include <meshtensor/device/default.hpp>
 #include <meshtensor/meshtensor.hpp>
 
-// ---- the solver: knows nothing of meshtensor ----
+// ---- the solver, which knows nothing of meshtensor ----
 
-/// Heat on a torus of 48 x 96 cells, decomposed over a grid of ranks: as evenly as possible, the first ranks having one
-/// row or column more. Conductivity depends on temperature.
+/// Simulates heat on a torus of 48 x 96 cells. Rows and columns are divided over a grid of ranks as evenly as possible,
+/// so that the first ranks may have one row or column more. The conductivity depends on the temperature.
 struct heat {
   static constexpr int all_rows = 48, all_columns = 96;
   MPI_Comm grid;
   int dims[2] = {0, 0}, at[2] = {0, 0}, top, leftmost, rows, columns;
-  std::vector<double> temperature, laplacian, change;     // change: the last step's increment
-  std::vector<double> above, below, left, right, column;  // the neighbours' cells
+  std::vector<double> temperature, laplacian, change;     // `change` is the increment of the last step
+  std::vector<double> above, below, left, right, column;  // the halo: cells of the four neighbours, and a buffer
 
   explicit heat(MPI_Comm world) {
     int size = 0, rank = 0, around[2] = {1, 1};
@@ -74,12 +74,12 @@ struct heat {
         cell(change, y, x) = 0.05 * (1 + std::tanh(2 * cell(temperature, y, x))) * cell(laplacian, y, x);
       }
   }
-  void apply() {  // until here, temperature is that from which the change was computed
+  void apply() {  // only now, because the network also needs the temperature before the change
     for (std::size_t i = 0; i < change.size(); ++i) temperature[i] += change[i];
   }
 };
 
-// ---- the network: learns the conductivity ----
+// ---- the network, which learns the conductivity ----
 
 namespace guest {
 namespace mt = meshtensor;
@@ -87,7 +87,7 @@ namespace mt = meshtensor;
 inline constexpr struct y : mt::dim<"y", heat::all_rows> {} y;
 inline constexpr struct x : mt::dim<"x", heat::all_columns> {} x;
 inline constexpr struct hidden : mt::dim<"hidden", 16> {} hidden;
-inline constexpr struct down : mt::axis<"down"> {} down;  // the solver's own grid
+inline constexpr struct down : mt::axis<"down"> {} down;  // the axes are those of the solver's own grid
 inline constexpr struct across : mt::axis<"across"> {} across;
 struct mesh : mt::mesh<down, across> {};
 struct layout : mt::layout<mt::shard<y, down>, mt::shard<x, across>> {};

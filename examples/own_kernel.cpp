@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts a C++ function of one's own into a program: it is differentiated and sharded like any operation.
+// Puts a C++ function of your own into a program, which is then differentiated and sharded like any operation.
+// Run it alone, with threads as ranks, or with mpirun -n 2 or 4.
 #include <algorithm>
 #include <numeric>
 
@@ -12,7 +13,8 @@ inline constexpr struct day : mt::dim<"day", 365> {} day;
 inline constexpr struct place : mt::dim<"place", 8> {} place;
 inline constexpr struct workers : mt::axis<"workers"> {} workers;
 
-/// The rain from each day on: suffix sums, for any element type.
+/// The rain from each day on, as suffix sums of any element type. The function needs all days of a place, so that `day`
+/// is never sharded. However, `place` may be.
 struct still_to_come {
   static constexpr auto whole = mt::to(day), gives = mt::to(day);
   template <class T>
@@ -20,7 +22,7 @@ struct still_to_come {
     std::partial_sum(x.rbegin(), x.rend(), y.rbegin());
   }
 };
-/// The rain up to each day: prefix sums. Their gradient is the function above.
+/// The rain up to each day, as prefix sums. Its gradient calls the function above on `dy`, the gradient of the result.
 struct so_far {
   static constexpr auto whole = mt::to(day), gives = mt::to(day);
   template <class T>
@@ -30,7 +32,7 @@ struct so_far {
   static constexpr auto gradient(auto, auto, auto dy) { return mt::call<still_to_come>(dy); }
 };
 
-/// Learns the rain of each day from the readings of gauges that are never emptied.
+/// Learns the rain of each day from gauges that are never emptied, so that a gauge shows all rain so far.
 struct learn {
   constexpr void operator()(mt::scope auto s) const {
     auto rain = exp(s.parameter("rain", place, day, mt::constant(0)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to classify images with a residual network, on a mesh of ranks: reads, augments and batches them, trains,
-// and scores what it has learnt.
+// Learns to classify images with a residual network on a mesh of ranks. It reads, augments and batches the images,
+// trains the network, and scores it. For example, start it as `resnet --data FOLDER`, or with --help.
 #include <cstdlib>
 
 #include <meshtensor/io/checkpoints.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace resnet;
 
-/// The network that is evaluated: the moving average, if there is one.
+/// The scope of the network that is evaluated. It is the moving average, if there is one.
 std::string judged(options const& o) { return o.average != 0 ? "average" : "model"; }
 
 auto only(std::string const& scope) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Residual networks of 18 to 152 layers that classify images: He et al., arXiv:1512.03385, table 1, with the stride of
-// a bottleneck in its 3 x 3 convolution (v1.5), as torchvision has them.
+// Residual networks of 18 to 152 layers that classify images: He et al., arXiv:1512.03385, table 1. As in torchvision,
+// a bottleneck has its stride in the 3 x 3 convolution (v1.5).
 //
-// The blocks of a stage behind its first are one `repeat`, and every extent is chosen at start-up: all depths are two
-// programs, one for each kind of block, however deep.
+// All blocks of a stage but its first are one `repeat`, and every extent is chosen at start-up. Therefore two programs,
+// one for each kind of block, serve all depths.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr struct parts : mt::dim<"parts"> {} parts;  // microbatches of a
 inline constexpr struct classes : mt::dim<"classes"> {} classes;
 inline constexpr struct color : mt::dim<"color", 3> {} color;
 
-// Rows and columns of the image, halved five times.
+// The rows and columns of the image are halved five times.
 inline constexpr struct rows : mt::dim<"rows"> {} rows;
 inline constexpr struct cols : mt::dim<"cols"> {} cols;
 inline constexpr struct rows_2 : mt::dim<"rows_2", mt::divided(rows, 2)> {} rows_2;
@@ -37,7 +37,8 @@ inline constexpr struct cols_16 : mt::dim<"cols_16", mt::divided(cols_8, 2)> {} 
 inline constexpr struct rows_32 : mt::dim<"rows_32", mt::divided(rows_16, 2)> {} rows_32;
 inline constexpr struct cols_32 : mt::dim<"cols_32", mt::divided(cols_16, 2)> {} cols_32;
 
-// Of each stage: its blocks that are alike, its channels, and those inside of a block, once or twice.
+// Each stage has a number of equal blocks, its channels `out`, and the channels `inner` inside a block. `next` has the
+// same extent as `inner`, because the convolution in the middle of a bottleneck needs two names.
 inline constexpr struct stem_out : mt::dim<"stem_out"> {} stem_out;
 inline constexpr struct blocks_2 : mt::dim<"blocks_2"> {} blocks_2;
 inline constexpr struct blocks_3 : mt::dim<"blocks_3"> {} blocks_3;
@@ -83,7 +84,7 @@ inline constexpr places seven_by_seven{rows_of_7, cols_of_7};
 
 template <class Blocks, class Places, class Out, class Inner, class Next>
 struct stage {
-  Blocks blocks;  // those behind the first
+  Blocks blocks;  // all that are equal, so without a first block that differs
   Places at;
   Out out;
   Inner inner;
@@ -94,7 +95,7 @@ inline constexpr stage conv3_x{blocks_3, eighths, out_3, inner_3, next_3};
 inline constexpr stage conv4_x{blocks_4, sixteenths, out_4, inner_4, next_4};
 inline constexpr stage conv5_x{blocks_5, last, out_5, inner_5, next_5};
 
-/// A network of the table: its layers, and the blocks of each stage.
+/// A network of the table, with its number of layers and the blocks of each stage.
 struct depth {
   int layers;
   bool has_bottlenecks;
@@ -108,15 +109,15 @@ inline constexpr depth depths[] = {{18, false, {2, 2, 2, 2}},
 
 // ---- the model ----
 
-/// The windows of a kernel from one image to another: with stride 2 if the other is half as large.
+/// The windows of a kernel from one image to another. Their stride is 2 if the other image is half as large.
 constexpr auto windows(auto from, auto at, auto kernel) {
   int const stride = std::is_same_v<decltype(from), decltype(at)> ? 1 : 2;
   mt::window_options const how{.stride = stride, .padding = mt::centred_padding};
   return std::tuple(mt::window(from.rows, at.rows, kernel.rows, how), mt::window(from.cols, at.cols, kernel.cols, how));
 }
 
-/// A convolution without a bias from channels `c` to `d`, and its norm; He's initialization by the outputs that an
-/// input reaches.
+/// A convolution from channels `c` to `d`, and its norm. The convolution has no bias, because the norm has one. He's
+/// initialization counts the outputs that an input reaches (fan-out).
 inline constexpr mt::layer conv_norm = [](mt::scope auto s, auto x, auto c, auto d, auto from, auto at, auto kernel,
                                           batch_norm_options how) {
   auto const [down, aside] = windows(from, at, kernel);
@@ -130,17 +131,17 @@ constexpr batch_norm_options from_zero(batch_norm_options how) {
   return how;
 }
 
-/// Two 3 x 3 convolutions.
+/// A block of two 3 x 3 convolutions.
 struct basic {
   static constexpr int widening = 1;
-  static constexpr auto stem = out_2;  // the channels that the first stage takes are those that it gives
+  static constexpr auto stem = out_2;  // the first stage has as many input as output channels
   static constexpr auto inside(mt::scope auto s, auto x, auto c, auto from, auto st, batch_norm_options how) {
     auto const h = relu(conv_norm(s / "1", x, c, st.inner, from, st.at, three_by_three, how));
     return conv_norm(s / "2", h, st.inner, st.out, st.at, st.at, three_by_three, from_zero(how));
   }
 };
 
-/// A 3 x 3 convolution of fewer channels, between two of 1 x 1.
+/// A block with a 3 x 3 convolution of fewer channels, between two 1 x 1 convolutions.
 struct bottleneck {
   static constexpr int widening = 4;
   static constexpr auto stem = stem_out;
@@ -151,8 +152,8 @@ struct bottleneck {
   }
 };
 
-/// The blocks of a stage. In the first one the shortcut is a projection, unless it keeps image and channels: then it is
-/// like all others.
+/// The blocks of a stage. The shortcut of the first block is a projection if the block changes the image size or the
+/// channels. Otherwise this block is like all others.
 template <class Block>
 inline constexpr mt::layer blocks_of = [](mt::scope auto s, auto x, auto c, auto from, auto st,
                                           batch_norm_options how) {

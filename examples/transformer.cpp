@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a byte-level Transformer on a mesh of ranks (threads or processes), and prints text that it generates.
+// Trains a byte-level Transformer on a mesh of ranks, and prints text that it generates. Alone, its ranks are threads.
+// With mpirun they are processes. --help lists the options.
 #include "transformer.hpp"
 
 #include <cstdlib>

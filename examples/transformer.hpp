@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder Transformer over bytes: the model, its training step, and programs that evaluate it and generate text.
-// Vaswani et al., arXiv:1706.03762, with the norms before the sublayers.
+// A decoder Transformer over bytes: the model, its training step, and programs that evaluate it and generate text. It
+// follows Vaswani et al., arXiv:1706.03762, but has the norms before the sublayers.
 //
-// Every extent and every axis is chosen at start-up: one binary serves any size on any mesh.
+// Every extent and every axis is chosen at start-up, so that one binary serves any size on any mesh.
 #pragma once
 
 #include <meshtensor/meshtensor.hpp>
@@ -15,9 +15,9 @@ using mt::to;
 // ---- dims ----
 
 inline constexpr struct batch : mt::dim<"batch"> {} batch;
-inline constexpr struct length : mt::dim<"length"> {} length;  // query position
-inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // key position
-inline constexpr struct vocab : mt::dim<"vocab", 256> {} vocab;  // a byte
+inline constexpr struct length : mt::dim<"length"> {} length;  // position of a query
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // position of a key
+inline constexpr struct vocab : mt::dim<"vocab", 256> {} vocab;  // the values of a byte
 inline constexpr struct layers : mt::dim<"layers"> {} layers;
 inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
 inline constexpr struct heads : mt::dim<"heads"> {} heads;
@@ -46,7 +46,7 @@ inline constexpr mt::layer loss_of = [](mt::scope auto s, auto text, auto next) 
   return mean(cross_entropy(linear(s / "logits", x, d_model, vocab), next, vocab));
 };
 
-// ---- the programs; they share the parameters under "model" ----
+// ---- the programs, which share the parameters under "model" ----
 
 struct train_step {
   constexpr void operator()(mt::scope auto s) const {
@@ -71,7 +71,7 @@ struct evaluate {
   }
 };
 
-// The probabilities of the byte after the one at `last`.
+// The probabilities of the byte after the last one.
 inline constexpr mt::layer next_byte = [](mt::scope auto s, auto logits) {
   s.output("likely", softmax(logits / s.number("temperature", 1), vocab));
 };
@@ -88,7 +88,7 @@ struct generate {
 
 struct programs : mt::programs<train_step, evaluate, generate> {};
 
-// ---- mesh and layouts: the model above does not depend on them ----
+// ---- mesh and layouts, on which the model above does not depend ----
 
 inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model"> {} model;
@@ -96,7 +96,8 @@ struct mesh : mt::mesh<data, model> {};
 
 struct layout
     : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
-// One text at a time: the same parameters, the batch replicated, the probabilities whole on every processor.
+// The layout to generate one text at a time. The parameters are laid out as above, but the batch is replicated, and
+// every rank has all probabilities.
 struct one_text : mt::layout<mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>,
                              mt::in<"next_byte", mt::replicate<vocab>>> {};
 

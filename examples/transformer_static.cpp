@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Transformer of transformer.hpp at one size on one mesh. The compiler makes the whole plan, checks its costs, and
-// writes out the step, one instruction after the other: the binary has no passes, no planner, no kernel interpreter and
-// no engine that reads a list. Prints twenty losses to the last bit.
+// writes out the step, one instruction after the other. Therefore the binary has no passes, no planner, no kernel
+// interpreter and no engine that reads a list. Run it alone: it prints twenty losses to the last bit.
 #include "transformer.hpp"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct small : mt::sized<net::train_step, net::batch(8), net::length(32), net::l
 
 using step_of_small = mt::compiled_step<small, mesh, layout, mt::default_device>;
 
-// The costs of a step for each rank, known to the compiler: it fails if the layout, or the library, changes them.
+// The compiler knows the costs of a step for each rank, so the build fails if the layout or the library changes them.
 using plan = step_of_small::stages;
 constexpr mt::step_constants costs = mt::constants_of<step_of_small>;
 static_assert(costs.launches == 155);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to translate, from raw texts to a BLEU score: subwords, batches in buckets, training on a mesh of ranks,
-// beam search.
+// Learns to translate, from raw texts to a BLEU score. It learns subwords, batches sentences of similar length, trains
+// on a mesh of ranks, and translates by beam search. Start it as `translate --data FOLDER`. --help lists its options.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +30,7 @@ struct translator {
   mt::store weights{job, o.seed};
   speaking says{weights, o, all.vocabulary.size(), all.vocabulary.special()};
 
-  /// Translates a part of the texts, keeps the translations, and returns the line to print.
+  /// Translates a part of the texts, writes the translations to a file, and returns the line to print.
   std::string score(corpus const& c, std::string const& name) {
     double const begin = mt::seconds_now();
     std::vector<std::span<std::int32_t const>> sources;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An encoder and a decoder that translate: Vaswani et al., arXiv:1706.03762, with the norms before the sublayers, and
-// one embedding table for both languages and for the output.
+// An encoder and a decoder that translate. They follow Vaswani et al., arXiv:1706.03762, but have the norms before the
+// sublayers. One embedding table serves both languages and the output.
 //
 // Every extent is chosen at start-up, so that sentences of several lengths share one program, its kernels and its
-// parameters. Both sentences of a pair are padded to one length; token 0 is padding.
+// parameters. Both sentences of a pair are padded to the same length with token 0.
 #pragma once
 
 #include <meshtensor/meshtensor.hpp>
@@ -17,9 +17,9 @@ using mt::to;
 
 inline constexpr struct batch : mt::dim<"batch"> {} batch;  // pairs of sentences
 inline constexpr struct parts : mt::dim<"parts"> {} parts;  // microbatches of a batch
-inline constexpr struct length : mt::dim<"length"> {} length;  // position in a sentence
-inline constexpr struct source : mt::dim<"source", length + 0> {} source;  // key position, in the source
-inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // key position, in the target
+inline constexpr struct length : mt::dim<"length"> {} length;  // position in a sentence, of a query
+inline constexpr struct source : mt::dim<"source", length + 0> {} source;  // position of a key in the source
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // position of a key in the target
 inline constexpr struct vocab : mt::dim<"vocab"> {} vocab;
 inline constexpr struct layers : mt::dim<"layers"> {} layers;
 inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
@@ -31,7 +31,7 @@ inline constexpr int padding = 0, begin = 2, end = 3;
 
 // ---- the model ----
 
-/// Sinusoidal position embedding: sines, then cosines, of wavelengths from 2π to 10,000·2π.
+/// The sinusoidal position embedding has first sines, then cosines, with wavelengths from 2π to 10,000·2π.
 constexpr auto sinusoids(mt::scope auto s, auto const& position) {
   auto const half = extent(d_model) / 2;
   auto const i = iota(s, d_model, mt::f32);
@@ -90,21 +90,21 @@ inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into
   return einsum(layer_norm(s / "norm", written, d_model), table, to(batch, length, vocab));
 };
 
-// ---- the programs; they share the parameters under "model" ----
+// ---- the programs, which share the parameters under "model" ----
 
-/// The inputs of a step: both sentences of each pair, and the next word at each position.
+/// The inputs of a step are both sentences of each pair, and the next word at each position of the target.
 constexpr auto pairs_of(mt::scope auto s, auto... dims) {
   return std::tuple(s.input("source", mt::i32, dims...), s.input("target", mt::i32, dims...),
                     s.input("next", mt::i32, dims...));
 }
 
-/// The sum over a batch's words of the cross-entropy with label smoothing, in nats.
+/// The cross-entropy with label smoothing, summed over the words of a batch without padding, in nats.
 inline constexpr mt::layer nats_of = [](mt::scope auto s, auto from, auto into, auto next) {
   auto const each = cross_entropy(logits_of(s, from, into), next, vocab, s.number("smoothing", 0.1));
   return sum(each * mt::cast<mt::f32>(next != padding));
 };
 
-/// The optimizers; `what` is a loss, or gradients that were accumulated before.
+/// The optimizers minimize `what`, which is a loss or the gradients that were accumulated before.
 struct with_adam {
   static constexpr void minimize(mt::scope auto s, auto const& what) {
     auto const rate = inverse_square_root(s, s.number("learning_rate", 5e-3), s.number("warmup", 2000));
@@ -131,7 +131,7 @@ struct train_step {
   }
 };
 
-/// The same with the memory of one microbatch: gradients are accumulated, and reduced over the mesh once.
+/// The same step with the memory of one microbatch. Gradients are accumulated, and reduced over the mesh only once.
 template <class Optimizer>
 struct train_in_parts {
   static constexpr struct parts parts{};

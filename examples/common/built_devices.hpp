@@ -25,11 +25,11 @@ struct built_device {
   char const* name;
 };
 
-/// `cpu`, or `reference` where the libraries of the cpu device were not there.
+/// `cpu`, or `reference` if the libraries of the cpu device are missing.
 inline constexpr char const* name_of_default =
     std::is_same_v<meshtensor::default_device, meshtensor::reference_device> ? "reference" : "cpu";
 
-/// `First`, which runs if none is named, and those of MESHTENSOR_EXAMPLE_DEVICES.
+/// `First`, which is used if no device is named, and then the devices of MESHTENSOR_EXAMPLE_DEVICES.
 template <class First>
 inline constexpr std::tuple built_devices{
     built_device<First>{std::is_same_v<First, meshtensor::reference_device> ? "reference" : name_of_default},
@@ -60,7 +60,7 @@ auto call_with(std::string const& name, All const& all, F const& f) {
 }
 }  // namespace detail
 
-/// Calls `f(std::type_identity<Device>())` with the device of this name; of an empty name, with the first one.
+/// Calls `f(std::type_identity<Device>())` with the device of this name, or with the first device if the name is empty.
 ///
 /// errors  R76 the example was not built for the device
 template <class First = meshtensor::default_device, class F>

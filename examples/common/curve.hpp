@@ -12,7 +12,7 @@
 
 namespace examples {
 
-/// The means of `values` in at most `columns` groups of neighbours, which are as even as possible.
+/// Divides `values` into at most `columns` groups of neighbours, as evenly as possible, and returns the mean of each.
 inline std::vector<double> means(std::vector<double> const& values, std::size_t columns) {
   columns = std::min(columns, values.size());
   std::vector<double> all;
@@ -25,8 +25,9 @@ inline std::vector<double> means(std::vector<double> const& values, std::size_t 
   return all;
 }
 
-/// A curve of finite values, one for each step after the step `first`, in `rows` lines and two more for the axis. Each
-/// column shows the mean of its steps. The number before a line is the value in its middle. For example, of 3, 2 and 1:
+/// Draws a curve of finite values, one for each step after the step `first`, in `rows` lines and two more for the axis.
+/// Each column shows the mean of its steps. The number before a line is the value in its middle. For example, the
+/// values 3, 2 and 1 give:
 ///
 ///     3.00 |*
 ///     2.00 | *

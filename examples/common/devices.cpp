@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the devices of this machine, and checks the device that a command line names.
 #include "devices.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ std::string build_with(std::string const& name) {
 std::string line(std::vector<std::string> const& built, std::string const& name, std::string const& what) {
   return fmt::format("{:<10} {}{}\n", name, what, has(built, name) ? "" : "; this program was not built for it");
 }
-/// The devices of a plugin, or what it says instead.
+/// Lists the devices of a plugin. If the plugin cannot be used, returns its error.
 std::string of_plugin(std::string const& path) {
   try {
     auto const& client = pjrt::device_client::of_file(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the text that an example prints instead of running: after --help, --version, or a mistake.
+// Holds the text that an example prints instead of running, because of --help, --version or a mistake.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rates of a machine on a command line, for the times on the page of a plan.
+// Reads the rates of a machine from a command line, so that the page of a plan can show times.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace examples {
 
-/// The rates of a rank and of each mesh axis; 0: not named.
+/// The rates of a rank and of each mesh axis. A rate is 0 if it is not given.
 struct machine_rates {
   double flops = 0, memory = 0, network = 0, latency = 0;
 };
 
-/// Reads `flops=2e14,memory=2e12,network=25e9,latency=5e-6`, or some of them; false if the text is not like that.
+/// Reads `flops=2e14,memory=2e12,network=25e9,latency=5e-6` or some of these. Returns false for any other text.
 inline bool read_rates(std::string_view text, machine_rates& into) {
   constexpr std::array<std::string_view, 4> names{"flops", "memory", "network", "latency"};
   double* const places[] = {&into.flops, &into.memory, &into.network, &into.latency};
@@ -41,7 +41,7 @@ inline bool read_rates(std::string_view text, machine_rates& into) {
   return into.latency == 0 || into.network != 0;
 }
 
-/// The given rates, over each axis of a mesh.
+/// The given rates. Those of the network hold for each axis of the mesh.
 inline meshtensor::page_rates given_rates(std::string_view text, meshtensor::mesh_shape const& mesh) {
   machine_rates given;
   read_rates(text, given);
@@ -51,7 +51,7 @@ inline meshtensor::page_rates given_rates(std::string_view text, meshtensor::mes
   return all;
 }
 
-/// What a device of this process measures of itself: its arithmetic and its memory.
+/// The rates of arithmetic and of memory that a device of this process measures.
 template <class Device>
 meshtensor::page_rates measured_here() {
   if constexpr (requires(Device d) { d.best_rates(); }) return {Device().best_rates(), {}, "measured"};

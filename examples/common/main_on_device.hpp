@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main function of an example whose only own option is `--device NAME`.
+// The main function of an example whose only option of its own is `--device NAME`.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace examples {
 
-/// Runs `f(job, words, std::type_identity<Device>())`, which returns the exit code; `words` are those beside the
-/// options, at least and at most so many. --help shows `usage` in one line, and `about` below it.
+/// Runs `f(job, words, std::type_identity<Device>())`, which returns the exit code. `words` has the `least` to `most`
+/// words beside the options. --help shows `usage` in one line, and `about` below it.
 template <class First = meshtensor::default_device, class F>
 int main_on_device(int argc, char** argv, std::string const& usage, std::string const& about, std::size_t least,
                    std::size_t most, F const& f) {

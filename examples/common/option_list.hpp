@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares and reads the options of a command line; the examples with options share it.
+// Declares and reads the options of a command line, for all examples with options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@
 
 namespace examples {
 
-/// Reads `data=2,model=2` into an empty mesh; nothing from an empty text.
+/// Reads `data=2,model=2` into an empty mesh. If the text is empty, the mesh stays empty.
 inline void read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh,
                       std::vector<std::string> const& axes = {"data", "model"}) {
   std::string like;
@@ -41,7 +41,7 @@ inline void read_mesh(std::string_view text, std::map<std::string, std::int64_t>
   }
 }
 
-/// Accepts numbers in a range and refuses others in a sentence; adds nothing to the list of options.
+/// Accepts numbers in a range and refuses others in a sentence. --help does not show the range.
 inline CLI::Validator between(double least, double greatest) {
   auto const finding = [=](std::string& text) {
     double n = 0;
@@ -54,7 +54,7 @@ inline CLI::Validator between(double least, double greatest) {
   return CLI::Validator(finding, "");
 }
 
-/// Adds the options of a group; shows defaults, except empty ones.
+/// Adds options to a group. --help shows their defaults, except empty ones.
 struct option_list {
   CLI::App& app;
   std::string group = "Options";
@@ -71,7 +71,7 @@ struct option_list {
   CLI::Option* flag(char const* name, bool& into, char const* help) {
     return app.add_flag(name, into, help)->group(group);
   }
-  /// `--device`: a name, which examples::on_device takes.
+  /// Adds `--device`, whose name examples::on_device takes.
   CLI::Option* device(std::string& into) {
     return app
         .add_option("--device", into,
@@ -81,7 +81,7 @@ struct option_list {
         ->check(CLI::Validator([](std::string& text) { return refused_device_name(text); }, ""))
         ->group(group);
   }
-  /// `--explain`, which gives `into` the text "plan", or `--explain=instructions` or `--explain=html`.
+  /// Adds `--explain`, which sets `into` to "plan". `--explain=instructions` and `--explain=html` set it to that value.
   CLI::Option* explain(std::string& into) {
     return app
         .add_flag(
@@ -91,7 +91,7 @@ struct option_list {
         ->check(CLI::IsMember({"plan", "instructions", "html"}))
         ->group(group);
   }
-  /// `--rates`, for the page of `--explain=html`; given_rates reads them.
+  /// Adds `--rates`, for the page of `--explain=html`. given_rates reads them.
   CLI::Option* rates(std::string& into) {
     return app
         .add_option("--rates", into,
@@ -110,12 +110,12 @@ struct option_list {
   }
 };
 
-/// An option of a command line, and whether it is asked for.
+/// An option of a command line, and whether it was given.
 struct asked_option {
   char const* name;
   bool is_asked;
 };
-/// Refuses options that look at single operations, on a device that shows none.
+/// Refuses options that look at single operations, if the device runs programs whole.
 inline void require_operations_seen(std::string const& device, std::initializer_list<asked_option> options) {
   for (auto const& [name, is_asked] : options)
     if (is_asked && runs_programs_whole(device))
@@ -124,8 +124,8 @@ inline void require_operations_seen(std::string const& device, std::initializer_
                                  "out, or take --device cpu");
 }
 
-/// Parses a command line and calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help,
-/// --version and a mistake.
+/// Parses a command line, then calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help,
+/// --version or a mistake.
 template <class Check>
 std::optional<ending> parse(CLI::App& app, int argc, char** argv, Check const& check) {
   app.set_version_flag("--version", version());

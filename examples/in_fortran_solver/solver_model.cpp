@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that a Fortran solver trains and asks: it learns how much heat flows. The solver calls it by the module
-// that is written from this file's inputs and outputs; docs/large-codes.md has the commands.
+// A network that learns how much heat flows, for a Fortran solver that trains it and asks it. A Fortran module is
+// generated from the inputs and outputs of this file, so that the solver can call it: see docs/large-codes.md.
 #include <meshtensor/device/reference.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/guest.hpp>
@@ -8,12 +8,12 @@
 namespace {
 namespace mt = meshtensor;
 
-// A Fortran array has these dims in reverse order: temperature(x, y, z).
+// A Fortran array has these dims in reverse order, for example temperature(x, y, z).
 inline constexpr struct z : mt::dim<"z"> {} z;
 inline constexpr struct y : mt::dim<"y"> {} y;
 inline constexpr struct x : mt::dim<"x"> {} x;
 inline constexpr struct hidden : mt::dim<"hidden", 8> {} hidden;
-inline constexpr struct up : mt::axis<"up"> {} up;  // the solver's decomposition: slabs of z
+inline constexpr struct up : mt::axis<"up"> {} up;  // the solver divides z into slabs
 struct mesh : mt::mesh<up> {};
 struct slabs : mt::layout<mt::shard<z, up>> {};
 

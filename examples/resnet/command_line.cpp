@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options of the image example, and checks that they are consistent.
 #include "command_line.hpp"
 
 #include <utility>
@@ -13,7 +14,7 @@ namespace {
 
 [[noreturn]] void refuse(char const* option, std::string const& why) { throw CLI::ValidationError(option, why); }
 
-/// Reads `30,60,80`: epochs in ascending order.
+/// Reads three epochs in ascending order, for example `30,60,80`.
 std::array<double, 3> falls_of(std::string const& text) {
   std::array<double, 3> falls{};
   char const *at = text.data(), *const end = at + text.size();
@@ -27,7 +28,7 @@ std::array<double, 3> falls_of(std::string const& text) {
   return falls;
 }
 
-/// Checks that need more than one option.
+/// Checks whether options that depend on each other are consistent.
 void require_consistent(options const& o) {
   if (o.batch % o.microbatches != 0)
     refuse("--microbatches", "a batch of " + std::to_string(o.batch) + " images has no " +
@@ -42,7 +43,7 @@ void require_consistent(options const& o) {
     refuse("--evaluate", "there is nothing to evaluate: give --load FILE, or --resume with --save FOLDER");
 }
 
-/// The options of the command line, and the values that they set.
+/// The declared options of the command line, and their values.
 struct command_line {
   options o;
   std::string mesh;
@@ -118,7 +119,7 @@ struct command_line {
     app.get_option("--depth")->check(CLI::IsMember({18, 34, 50, 101, 152}));
   }
 
-  /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
+  /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
     return examples::parse(app, argc, argv, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the example of images.
+// Reads the command line of the image example.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace resnet {
 
-/// The options; 0 and empty text leave a choice open.
+/// The values of the options. If a value is 0 or an empty text, the program chooses.
 struct options {
   // images
   std::string data = "synthetic", train = "train", valid = "val";
@@ -38,10 +38,10 @@ struct options {
   double time_limit = 0;
   // modes
   std::string explain;  // empty, "plan", "instructions" or "html"
-  std::string rates;    // of the page; empty: measured
+  std::string rates;    // for the page, or empty to measure them
   bool evaluate = false, counts = false, profile = false, check = false, check_numerics = false;
 
-  /// The epochs at which the learning rate falls to a tenth, three of them.
+  /// The three epochs at which the learning rate falls to a tenth.
   std::array<double, 3> fall_epochs{};
 };
 

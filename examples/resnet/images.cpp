@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds out the form of a folder of images, and makes synthetic images if no folder is given.
 #include "images.hpp"
 
 #include <filesystem>
@@ -18,13 +19,13 @@ bool is_there(fs::path const& path) {
   std::error_code none;
   return fs::exists(path, none);
 }
-/// The file of an IDX set, or what gzip made of it.
+/// The path of a file of an IDX set, or of its gzip version if only that exists.
 fs::path packed_or_not(fs::path const& path) {
   fs::path const packed = path.string() + ".gz";
   return !is_there(path) && is_there(packed) ? packed : path;
 }
 
-/// A part of a folder: MNIST's files, CIFAR's, a tar file, or folders by class.
+/// Opens a part of a folder, which has the files of MNIST or of CIFAR, a tar file, or a folder for each class.
 std::unique_ptr<mt::image_set> part_of_folder(fs::path const& folder, std::string const& part, bool learns) {
   char const* const name = learns ? "train" : "t10k";
   fs::path const idx = packed_or_not(folder / (std::string(name) + "-images-idx3-ubyte"));
@@ -36,7 +37,8 @@ std::unique_ptr<mt::image_set> part_of_folder(fs::path const& folder, std::strin
   return std::make_unique<mt::image_folder>(is_there(archive) ? archive : folder / part);
 }
 
-/// Other noise around the same patches.
+/// A range of synthetic images. Another range has the same patches but other noise, so that it can serve as held-out
+/// data.
 class behind : public mt::image_set {
  public:
   behind(mt::synthetic_images::options o, std::int64_t first, std::int64_t count)

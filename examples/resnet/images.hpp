@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the images of a run: those of a folder in one of several forms, or synthetic ones.
+// Opens the images of a run, which come from a folder in one of several forms or are synthetic.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace mt = meshtensor;
 
 struct images {
   std::unique_ptr<mt::image_set> train, valid;
-  mt::image_options learnt, judged;  // which parts of an image are seen
+  mt::image_options learnt, judged;  // how images are cropped and batched to learn, and to be evaluated
 
   /// errors  those of the sets; R65 the parts have other classes
   explicit images(options const& o);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of the training programs: each combination of a kind of block and of what is
-// computed is compiled in a file of its own.
+// The interface of the training programs. Each combination of block, dtype and optimizer is compiled in its own file.
 #pragma once
 
 #include <memory>
@@ -17,11 +16,12 @@ namespace resnet {
 
 namespace mt = meshtensor;
 
-/// The mean loss of a batch in nats, and its images.
+/// The mean loss of a batch in nats, and its number of images.
 struct batch_loss {
   double nats = 0, images = 0;
 };
-/// Of images that were looked at: the sum of losses, and how many have the right class first, or among the first five.
+/// The scores of evaluated images: the sum of losses in nats, the number of images, and how many have the right class
+/// first or among the first five.
 struct scores {
   double nats = 0;
   std::int64_t images = 0, first = 0, among_five = 0;
@@ -32,20 +32,20 @@ class learner {
   virtual ~learner() = default;
 
   virtual batch_loss learn(mt::image_batch const& b) = 0;
-  /// Adds what the network, or its moving average if there is one, makes of a batch.
+  /// Evaluates the network, or its moving average if there is one, on a batch, and adds the scores.
   virtual void look(mt::image_batch const& b, scores& so_far) = 0;
-  /// The logits of a batch, [batch, classes] row-major; in a process that has the whole mesh.
+  /// The logits of a batch, [batch, classes] in row-major order. This process must have the whole mesh.
   virtual std::vector<float> logits(mt::image_batch const& b) = 0;
-  /// The part of each batch that this process feeds: that of its rank, or all.
+  /// The part of each batch that this process feeds. It is the part of its rank, or all if it has several ranks.
   virtual mt::image_part mine() const = 0;
 
-  /// The parameters, and the multiplications for one image.
+  /// The number of parameters, and of multiplications for one image.
   virtual std::pair<std::int64_t, std::int64_t> counts() const = 0;
-  /// The text that --explain asks for: its plan, its instructions, or a page with all of it.
+  /// The text that --explain asks for: the plan, the instructions, or a page with all of it.
   virtual std::string explained(std::string const& what) const = 0;
-  /// The bytes that a step is said to need; without one, those of an evaluation.
+  /// The planned bytes of a training step, or of an evaluation if there is no training step.
   virtual std::int64_t planned_bytes() const = 0;
-  /// Compares a step with the same on whole tensors. Returns whether they agree, and a sentence.
+  /// Compares a step with the same step on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::image_batch const& b) = 0;
   virtual void record(bool on) = 0;
   /// The profile of the recorded steps.
@@ -69,7 +69,8 @@ std::unique_ptr<learner> bottleneck_bf16(learner_needs const&);
 std::unique_ptr<learner> bottleneck_in_parts(learner_needs const&);
 std::unique_ptr<learner> bottleneck_lars(learner_needs const&);
 
-/// Makes the learner for the options. LARS is for large batches: it takes them in parts, be it one.
+/// Makes the learner for the options. LARS is for large batches, so it always takes a batch in parts, or in a single
+/// part.
 inline std::unique_ptr<learner> make_learner(learner_needs const& needs) {
   options const& o = needs.o;
   bool const wide = o.depth >= 50;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner for one set of programs: a step that learns, one that looks and, if a moving average is wanted, one that
-// moves it.
+// A learner for one set of programs: one learns, one evaluates, and one moves the moving average, if it is wanted.
 #pragma once
 
 #include <algorithm>

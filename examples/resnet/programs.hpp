@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a residual network; they share the parameters under "model".
+// The programs of a residual network, which share the parameters under "model".
 #pragma once
 
 #include "../resnet.hpp"
@@ -7,7 +7,7 @@
 
 namespace resnet {
 
-/// The inputs of a step: images, the class of each, and whether it counts, 1 or 0.
+/// The inputs of a step are images, the class of each image, and 1 or 0 for whether the image counts.
 constexpr auto images_of(mt::scope auto s, auto... dims) {
   return std::tuple(s.input("images", mt::f32, dims..., rows, cols, color), s.input("labels", mt::i32, dims...),
                     s.input("counts", mt::f32, dims...));
@@ -15,14 +15,15 @@ constexpr auto images_of(mt::scope auto s, auto... dims) {
 
 inline constexpr batch_norm_options evaluating{.statistics = batch_statistics::running};
 
-/// The sum over a batch of the cross-entropy with label smoothing, in nats.
+/// The cross-entropy with label smoothing, summed over the images of a batch that count, in nats.
 template <class Block>
 inline constexpr mt::layer nats_of = [](mt::scope auto s, auto images, auto labels, auto counts) {
   auto const logits = logits_of<Block>(s, mt::cast<s.compute>(images), batch_norm_options{});
   return sum(cross_entropy(logits, labels, classes, s.number("smoothing", 0.1)) * counts);
 };
 
-/// The learning rate: rises, then falls along half a cosine or, where `stairs` is 1, to a tenth at each of three steps.
+/// The learning rate rises, then falls along half a cosine. If `stairs` is 1, it falls to a tenth at each of three
+/// points.
 constexpr mt::number rate_of(mt::scope auto s) {
   auto const peak = s.number("learning_rate", 0.1), warmup = s.number("warmup", 0), stairs = s.number("stairs", 0);
   auto const cosine = warmup_cosine(s, peak, warmup, s.number("steps", 1));
@@ -30,7 +31,8 @@ constexpr mt::number rate_of(mt::scope auto s) {
       warmup_stairs(s, peak, warmup, {s.number("fall_1", 1), s.number("fall_2", 1), s.number("fall_3", 1)});
   return cosine * (1 - stairs) + steps * stairs;
 }
-/// The numbers of `rate_of`, of a training of so many updates. The options give `warmup` and `falls` in epochs.
+/// The numbers that `rate_of` needs for a training of `steps` updates. They are in updates, but the options `warmup`
+/// and `falls` are in epochs.
 inline auto rate_numbers(options const& o, std::int64_t steps, double steps_per_epoch) {
   auto const fall = [&](std::size_t i) { return o.fall_epochs[i] * steps_per_epoch; };
   return std::tuple(mt::set<"learning_rate">(o.learning_rate), mt::set<"warmup">(o.warmup * steps_per_epoch),
@@ -38,7 +40,7 @@ inline auto rate_numbers(options const& o, std::int64_t steps, double steps_per_
                     mt::set<"fall_1">(fall(0)), mt::set<"fall_2">(fall(1)), mt::set<"fall_3">(fall(2)));
 }
 
-/// The optimizers; norms and biases do not decay. `what` is a loss, or gradients that were accumulated before.
+/// The optimizers minimize `what`, which is a loss or accumulated gradients. Norms and biases do not decay.
 struct with_nesterov {
   static constexpr void minimize(mt::scope auto s, auto const& what) {
     mt::momentum{.learning_rate = rate_of(s),
@@ -69,7 +71,7 @@ struct train_step {
   }
 };
 
-/// The same with the memory of one microbatch: gradients are accumulated, and reduced over the mesh once.
+/// The same step with the memory of one microbatch. Gradients are accumulated, and reduced over the mesh only once.
 template <class Block, class Optimizer>
 struct train_in_parts {
   constexpr void operator()(mt::scope auto s) const {
@@ -85,16 +87,16 @@ struct train_in_parts {
   }
 };
 
-/// Of the images that count: how many there are, how many have the right class first, and how many among the first
-/// five. A logit that is no number is never the greatest.
+/// Returns how many images count, how many of them have the right class first, and how many among the first five. A NaN
+/// counts against the network: the right class comes after other classes with NaN, and last if its own logit is NaN.
 constexpr auto hits_of(auto const& logits, auto const& labels, auto const& counts) {
   auto const right = sum(select(one_hot(labels, classes, mt::boolean), logits, 0), classes);
-  auto const before = sum(mt::cast<mt::i64>(!(logits < right)), classes);  // and the right one itself
+  auto const before = sum(mt::cast<mt::i64>(!(logits < right)), classes);  // with the right class itself
   auto const counted = [&](auto const& found) { return sum(mt::cast<mt::i64>(found && counts > 0)); };
   return std::tuple(counted(before >= 0), counted(before <= 1), counted(before <= 5));
 }
 
-/// Scores a batch by the parameters or their moving average.
+/// Scores a batch with the parameters or with their moving average.
 template <class Block, bool Averaged>
 struct evaluate {
   constexpr void operator()(mt::scope auto s) const {
@@ -111,7 +113,8 @@ struct evaluate {
   }
 };
 
-/// Moves a copy of the network after it, its running averages included. What the network computes is not used.
+/// Moves a copy of the network, with its running averages, towards the network. The network is applied to zeros only
+/// because this declares its parameters. Its result is not used.
 template <class Block>
 struct follow {
   constexpr void operator()(mt::scope auto s) const {

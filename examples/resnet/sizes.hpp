@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents that are chosen at start-up.
+// Computes the extents that are chosen at start-up from the options.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline depth const& depth_of(options const& o) {
   return *std::find_if(std::begin(depths), std::end(depths), [&](depth const& d) { return d.layers == o.depth; });
 }
 
-/// Every extent of the model and the mesh, and `more`.
+/// All extents of the model and the mesh, followed by `more`.
 template <class Block>
 auto sizes(options const& o, std::int64_t class_count, auto... more) {
   auto const& blocks = depth_of(o).blocks;
@@ -34,7 +34,7 @@ std::unique_ptr<Executable> made(mt::store& weights, auto const& given) {
   return std::apply([&](auto const&... each) { return std::make_unique<Executable>(weights, each...); }, given);
 }
 
-/// Whether a value of the store belongs to the network, its running averages included.
+/// Whether a value of the store belongs to the network. This includes its running averages.
 inline bool is_model(std::string const& name) { return name.starts_with("model/"); }
 
 }  // namespace resnet

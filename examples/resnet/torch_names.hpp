@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names and orders of dims that torchvision's residual networks have. The blocks that a stage has as one value are
-// tensors of their own there.
+// The names and the order of dims of the tensors in torchvision's residual networks. There, each block has its own
+// tensors. Here, the equal blocks of a stage are stacked in one value.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace resnet {
 
-/// Of the network under `scope`: "model", or "average".
+/// The names of the network under `scope`, which is "model" or "average".
 class torch_names {
  public:
   torch_names(options const& o, std::string scope) : scope_(std::move(scope)) {

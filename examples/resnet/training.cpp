@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loop of the training on images, with evaluations, curves and checkpoints.
 #include "training.hpp"
 
 #include <filesystem>
@@ -15,7 +16,7 @@ namespace resnet {
 
 namespace {
 
-/// Sums over an epoch so far. A checkpoint notes those of losses, so that an interrupted epoch ends with the same one.
+/// Sums over an epoch so far. A checkpoint has `nats` and `images`, so that a resumed epoch ends with the same loss.
 struct epoch_sums {
   double nats = 0, images = 0;
   double start = mt::seconds_now(), images_here = 0, waited = 0;

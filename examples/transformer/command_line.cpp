@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options of the Transformer example, and chooses the mesh and sizes that are not given.
 #include "command_line.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using examples::between, examples::ending, examples::option_list;
 
 namespace {
 
-/// A word as a shell reads it back.
+/// A word, quoted if a shell would not read it back unchanged.
 std::string quoted(std::string const& word) {
   auto const plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("_-./:=,+@").find(static_cast<char>(c)) != std::string_view::npos;
@@ -26,7 +27,7 @@ std::string quoted(std::string const& word) {
   return r + "'";
 }
 
-/// The options of the command line, and the values that they set.
+/// The declared options of the command line, and their values.
 struct command_line {
   options o;
   std::string mesh;
@@ -95,7 +96,7 @@ struct command_line {
         "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
   }
 
-  /// The given options that the loss depends on, without mesh, batch and heads: who prints a command adds them.
+  /// The given options that the loss depends on, and --device. The caller adds mesh, batch and heads to the command.
   std::string choices() const {
     std::string text;
     for (auto const* option : app.get_options()) {
@@ -108,7 +109,7 @@ struct command_line {
     return text;
   }
 
-  /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
+  /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
     return examples::parse(app, argc, argv, [&] {

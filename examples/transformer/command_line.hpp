@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the Transformer example.
+// Reads the command line of the Transformer example.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace transformer {
 
-/// The options; 0 and empty text leave a choice open.
+/// The values of the options. If a value is 0 or an empty text, the program chooses.
 struct options {
   std::string text, explain, rates, dot, prompt = "The ", trace, save, device, tensorboard;
-  std::string program, choices;  // the command that ran, and its options that the loss depends on
+  std::string program, choices;  // the command itself, and its options that the loss depends on
   std::map<std::string, std::int64_t> mesh;
   std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
   std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 100, threads = 0, every = 100;
@@ -28,9 +28,9 @@ struct options {
 /// Reads the command line. Returns an ending after --help and after a mistake.
 std::optional<examples::ending> read_command_line(int argc, char** argv, options& o);
 
-/// Completes the mesh: open axes follow from the number of ranks; without ranks they have two ranks each.
+/// Completes the mesh. Axes that are not given follow from the number of ranks, or have two ranks each if `ranks` is 0.
 void complete_mesh(options& o, int ranks);
-/// Completes the sizes of the model: small, but so that the mesh divides them.
+/// Completes the sizes of the model with small ones that the mesh divides.
 void complete_sizes(options& o);
 
 }  // namespace transformer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Transformer's programs on further devices, each compiled in a file of its own; see MESHTENSOR_EXAMPLE_DEVICES.
+// Declares the Transformer's programs on the devices of MESHTENSOR_EXAMPLE_DEVICES, each compiled in its own file.
 #pragma once
 
 #include "../common/built_devices.hpp"

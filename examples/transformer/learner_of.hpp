@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Transformer's programs on one device: a step that learns, one that evaluates, one that generates.
+// The Transformer's programs on one device: one learns, one evaluates, and one generates text.
 #pragma once
 
 #include "../transformer.hpp"
@@ -16,7 +16,7 @@
 
 namespace transformer {
 
-/// Every extent and axis, for a batch of `texts`.
+/// All extents and axes, for a batch of `texts` texts.
 inline auto sizes(options const& o, std::int64_t texts) {
   return std::tuple(data(o.mesh.at("data")), model(o.mesh.at("model")), batch(texts), length(o.length),
                     layers(o.layers), d_model(o.d_model), heads(o.heads), d_head(o.d_head), d_ff(o.d_ff));

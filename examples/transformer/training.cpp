@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loop of the Transformer's training, with evaluations, checkpoints and samples of text.
 #include "training.hpp"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ constexpr char const* launcher = "mpiexec -n";
 #  define MESHTENSOR_SOURCE_DIR ""
 #endif
 
-/// The library's headers and documentation: from the source folder of the build, else from a folder above this program.
+/// The library's headers and documentation. They are read from the source folder of the build, or from a folder above
+/// this program if that folder is gone.
 std::vector<std::uint8_t> own_text() {
   namespace fs = std::filesystem;
   std::error_code problem;
@@ -53,7 +55,7 @@ std::vector<std::uint8_t> own_text() {
   return all;
 }
 
-/// Trains, looks at held-out text and writes some.
+/// Trains the model, evaluates it on held-out text, and lets it write text.
 struct training {
   mt::job const& job;
   options const& o;
@@ -61,16 +63,17 @@ struct training {
   learner& programs;
   mt::store& weights;
   mt::text_batch chosen{};
-  std::vector<double> losses{};  // of the steps that this process took
+  std::vector<double> losses{};  // of the steps since this process started
   mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
 
-  /// Data and random numbers depend on the step only, so there is nothing else to restore.
+  /// Restores the newest checkpoint, if there is one. Data and random numbers depend only on the step, so that nothing
+  /// else must be restored.
   void resume() {
     auto const start = keep.resume();
     if (start) mt::print(job, "resumed {} at step {}\n", start->path(), start->step());
   }
 
-  /// Calls f for at most `most` held-out batches, spread evenly.
+  /// Calls `f` for at most `most` held-out batches, spread evenly, and returns their number. `chosen` is the batch.
   template <class F>
   std::int64_t each_held_out(std::int64_t most, F f) {
     std::int64_t const all = windows.held_out_batches(o.batch), used = std::min(all, most);
@@ -86,7 +89,8 @@ struct training {
     return sum / static_cast<double>(used);
   }
 
-  /// Whether it has come to its end; not if a signal has ended it, which is heeded where checkpoints are saved.
+  /// Trains, and returns whether the training came to its end. It returns false if a signal ended the training early. A
+  /// signal does so only if checkpoints are saved.
   bool train() {
     std::int64_t const wanted = o.steps != 0 ? o.steps : o.minutes != 0 ? 0 : 1500;
     mt::agreement agreed(job);
@@ -100,7 +104,7 @@ struct training {
     double const begun = wanted == 0 ? 0 : static_cast<double>(done) / static_cast<double>(wanted);
     double over = begun;  // the fraction of the training that is done
     double looking = 0, next_look = std::floor(over * static_cast<double>(o.evaluations)) +
-                                    1;  // seconds of evaluation; the number of the next one
+                                    1;  // seconds of evaluations, and the number of the next one
     bool wrote_at_half = over >= 0.5;
     if (done == 0) write("before training");
     while (over < 1) {
@@ -158,7 +162,7 @@ struct training {
     return true;
   }
 
-  /// Compares the first step on the mesh with the same step on whole tensors.
+  /// Compares the first step on the mesh with the same step on whole tensors. Returns the exit code.
   int checked() {
     windows.training(o.seed, 0, o.batch, chosen);
     auto const [agrees, sentence] = programs.compare(chosen);
@@ -166,7 +170,7 @@ struct training {
     return agrees ? 0 : 1;
   }
 
-  /// Records twenty steps, from the fourth on if there are so many, and prints the profile or writes the trace.
+  /// Records twenty steps, then prints the profile or writes the trace. It leaves out the first three steps if it can.
   void time_steps(std::int64_t done, std::int64_t all, mt::progress_line& line) {
     if ((!o.profile && o.trace.empty()) || all < 2) return;
     std::int64_t const first = std::min<std::int64_t>(3, all - 1), last = std::min<std::int64_t>(first + 20, all);
@@ -178,12 +182,13 @@ struct training {
     programs.record(false);
   }
 
-  /// Prints how the model continues the prompt. The random numbers are the same each time.
+  /// Prints how the model continues the prompt. Random numbers are the same in each call, so that samples are
+  /// comparable.
   void write(std::string const& when) {
     if (o.sample_bytes != 0) mt::print(job, "\n{}: {}\n\n", when, mt::shown(written()));
   }
 
-  /// Generates text byte by byte, each sampled from the model's probabilities.
+  /// Generates text byte by byte. Each byte is sampled from the model's probabilities.
   std::vector<std::uint8_t> written() {
     std::string const prompt = o.prompt.empty() ? "\n" : o.prompt;
     std::vector<std::uint8_t> all(prompt.begin(), prompt.end());
@@ -206,7 +211,7 @@ struct training {
   }
 };
 
-/// The pictures of the tensors that show both axes: the text, and the heads of attention.
+/// Selects the pictures of two tensors that show both axes: the text, and the heads of attention.
 std::string main_pictures(std::string const& all) {
   std::string text;
   for (std::size_t begin = 0, end; begin < all.size(); begin = end + 2) {
@@ -218,10 +223,10 @@ std::string main_pictures(std::string const& all) {
   return text;
 }
 
-/// Two commands that learn the same: on another mesh, and as ranks of MPI or on one rank.
+/// Two commands that give the same loss. One runs on another mesh, the other with MPI, or on one rank without MPI.
 std::string next_commands(options const& o, double loss) {
   std::int64_t const over_data = o.mesh.at("data"), over_model = o.mesh.at("model"), ranks = over_data * over_model;
-  std::string sizes;  // which would depend on the mesh
+  std::string sizes;  // given, because their defaults depend on the mesh
   if (o.batch != 16 || 16 % ranks != 0) sizes += fmt::format(" --batch {}", o.batch);
   if (o.heads != 4 || 4 % ranks != 0) sizes += fmt::format(" --heads {}", o.heads);
   auto const on_mesh = [&](std::int64_t n, std::int64_t m) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search: follows the likeliest hypotheses, and decides when a translation is complete.
+// Beam search, which follows the likeliest hypotheses and decides when a translation is complete.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace translation {
 
-/// The hypotheses of the sentences that are being translated, one row a sentence. Each sentence has `width` live ones.
-/// A complete hypothesis is ranked by its log probability, divided by its length to the power of `penalty`. A sentence
-/// is done when it has `width` complete hypotheses, or when its live ones have `limit` words, the ending included. Then
-/// its row is free for another one.
+/// The hypotheses of the sentences that are being translated. Each sentence has a row with `width` live hypotheses.
+/// Complete hypotheses are ranked by log probability, divided by the length to the power of `penalty`. A sentence is
+/// done when it has `width` complete hypotheses, or when the live ones have `limit` words, the ending included. Then
+/// its row is free for another sentence.
 class beam_search {
  public:
   beam_search(std::size_t rows, std::size_t width, std::size_t limit, std::int32_t ending, double penalty = 1)
@@ -28,7 +28,8 @@ class beam_search {
     for (sentence& s : all_) s.live.resize(width);
   }
 
-  /// Before the first word: one live hypothesis; the others score so low that they are never chosen.
+  /// Begins a sentence. Before its first word it has one live hypothesis, because the others score so low that they are
+  /// never chosen.
   void begin(std::size_t row, std::int32_t first) {
     sentence& s = all_[row];
     s.open = true, position[row] = 0;
@@ -44,15 +45,15 @@ class beam_search {
     return std::ranges::any_of(all_, [](sentence const& s) { return s.open; });
   }
 
-  /// Takes the best continuations, the best first, twice `width` for each sentence: their scores, the hypothesis that
-  /// each continues, and its word.
+  /// Takes the best continuations of each sentence, twice `width` of them with the best first. `best` has their scores,
+  /// `from` the hypotheses that they continue, and `last` their words.
   void follow(std::span<float const> best, std::span<std::int32_t const> from, std::span<std::int32_t const> last) {
     for (std::size_t row = 0; row < all_.size(); ++row)
       if (all_[row].open) follow(row, best, from, last);
   }
 
-  /// The mask of the cached words of each hypothesis: `open` [row, way, position, place] is true at the place that the
-  /// hypothesis, or the one that it continues, had when its word of that position was written.
+  /// Writes the mask of the cached words of each hypothesis. `open` [row, way, position, place] is true at the place
+  /// where the word of that position was written, by this hypothesis or by an earlier one that it continues.
   void open_places(std::span<bool> open, std::size_t positions) const {
     std::ranges::fill(open, false);
     for (std::size_t s = 0; s < all_.size(); ++s)
@@ -63,7 +64,7 @@ class beam_search {
       }
   }
 
-  /// The best complete translation of a sentence; empty if there is none.
+  /// The best complete translation of a sentence, or an empty one if there is none.
   std::vector<std::int32_t> const& best(std::size_t row) const {
     static std::vector<std::int32_t> const none;
     auto const at = std::ranges::max_element(all_[row].done, {}, &complete::score);
@@ -95,7 +96,7 @@ class beam_search {
       std::size_t const at = row * offered + c;
       auto const place = static_cast<std::size_t>(from[at]) / (offered + 2);
       way const& before = s.live[place];
-      if (last[at] == end_) {  // ends a hypothesis: complete if it is one of the best
+      if (last[at] == end_) {  // complete if it is one of the `width` best
         if (c < width_ && s.done.size() < width_) s.done.push_back({best[at] / divisor, before.text});
         continue;
       }
@@ -111,7 +112,7 @@ class beam_search {
     if (s.done.size() < width_) end_at_limit(row);
     else close(row);
   }
-  /// At the limit the live hypotheses count as complete as they are, the best first.
+  /// At the limit, the live hypotheses count as complete, the best first.
   void end_at_limit(std::size_t row) {
     sentence& s = all_[row];
     if (static_cast<std::size_t>(position[row]) + 1 < limit_) return;
@@ -130,7 +131,7 @@ class beam_search {
   double penalty_;
   std::vector<sentence> all_;
 
- public:  // inputs of the next step: last word and score of each hypothesis, number of words of each row
+ public:  // inputs of the next step: each hypothesis's last word and score, each row's number of words
   std::vector<std::int32_t> token, position;
   std::vector<float> score;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options of the translation example, and checks that they are consistent.
 #include "command_line.hpp"
 
 #include <utility>
@@ -11,7 +12,7 @@ using examples::between, examples::ending, examples::option_list;
 
 namespace {
 
-/// Checks that need more than one option.
+/// Checks whether options that depend on each other are consistent.
 void require_consistent(options const& o) {
   auto const refuse = [](char const* option, std::string const& why) { throw CLI::ValidationError(option, why); };
   if (o.trains() && o.data.empty()) refuse("--data", "a folder of texts is required to train");
@@ -22,7 +23,7 @@ void require_consistent(options const& o) {
   if (o.dtype == "bf16" && o.optimizer != "adam") refuse("--dtype", "bf16 goes with --optimizer adam");
 }
 
-/// The options of the command line, and the values that they set.
+/// The declared options of the command line, and their values.
 struct command_line {
   options o;
   std::string mesh;
@@ -104,7 +105,7 @@ struct command_line {
     add.flag("--profile", o.profile, "Print what a step spends its time on");
   }
 
-  /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
+  /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
     return examples::parse(app, argc, argv, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the translation example.
+// Reads the command line of the translation example.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace translation {
 
-/// The options; 0 and empty text leave a choice open.
+/// The values of the options. If a value is 0 or an empty text, the program chooses.
 struct options {
   // texts
   std::string data, from = "en", into = "de", train = "train", valid = "val", test = "test_2016_flickr";
@@ -38,7 +38,7 @@ struct options {
   bool sample = false, interactive = false;
   // modes
   std::string explain;  // empty, "plan", "instructions" or "html"
-  std::string rates;    // of the page; empty: measured
+  std::string rates;    // for the page, or empty to measure them
   bool profile = false, check = false, check_numerics = false;
 
   bool trains() const { return load.empty(); }

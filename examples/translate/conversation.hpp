@@ -23,7 +23,7 @@ class lines_for_all {
         greatest_(job),
         letters_(job.get(), mt::collective::all_reduce, mt::u8, room, "a line that was typed") {}
 
-  /// Reads the next line; false at the end.
+  /// Reads the next line. Returns false at the end of the input.
   bool next(std::string& line) {
     bool const mine = job_.is_root() && static_cast<bool>(std::getline(std::cin, line));
     if (greatest_(mine ? 1 : 0) < 1) return false;

@@ -13,14 +13,14 @@
 
 namespace translation {
 
-/// One safetensors file an epoch, `epoch-0017.safetensors`, so that a resumed training finds the earlier ones.
+/// Each epoch has a safetensors file, as `epoch-0017.safetensors`, so that a resumed training finds the earlier ones.
 class last_epochs {
  public:
   last_epochs(mt::store& weights, std::filesystem::path folder, std::int64_t most)
       : weights_(weights), folder_(std::move(folder)), most_(most) {}
 
-  /// Saves the parameters after an epoch, and removes the file that no mean needs any more. A failure is a warning: the
-  /// training goes on.
+  /// Saves the parameters after an epoch, and removes the file that no mean needs any more. A failure only gives a
+  /// warning, so that the training continues.
   void keep(std::int64_t epoch) {
     try {
       if (weights_.runner().is_root()) {
@@ -36,7 +36,7 @@ class last_epochs {
     if (weights_.runner().is_root()) std::filesystem::remove(file_of(epoch - most_), ignored);
   }
 
-  /// Sets the parameters to the mean of the last epochs up to this one. Returns how many there were.
+  /// Sets the parameters to the mean of the last epochs up to `last`. Returns how many epochs were found.
   std::int64_t average(std::int64_t last) {
     std::vector<std::vector<float>> sums;
     std::int64_t count = 0;
@@ -64,7 +64,7 @@ class last_epochs {
   std::filesystem::path file_of(std::int64_t epoch) const {
     return folder_ / fmt::format("epoch-{:04}.safetensors", epoch);
   }
-  /// Calls f for each block of the parameters that this process holds.
+  /// Calls `f` for each block of the parameters that this process holds.
   template <class F>
   void each_block(F f) {
     for (auto& [name, value] : weights_.values()) {

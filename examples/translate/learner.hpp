@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of the training programs: each combination of an optimizer and a dtype is compiled in a file of its own.
+// The interface of the training programs. Each combination of an optimizer and a dtype is compiled in its own file.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace translation {
 
 namespace mt = meshtensor;
 
-/// The loss of a batch in nats a word, and its number of words.
+/// The loss of a batch in nats per word, and its number of words.
 struct batch_loss {
   double nats = 0, words = 0;
 };
@@ -24,17 +24,17 @@ class learner {
  public:
   virtual ~learner() = default;
 
-  /// Runs one step, with the program of the batch's bucket.
+  /// Runs one training step with the program of the batch's bucket.
   virtual batch_loss learn(mt::pair_batch const& b) = 0;
-  /// Computes the loss only, without dropout and label smoothing.
+  /// Only computes the loss, without dropout and label smoothing.
   virtual batch_loss look(mt::pair_batch const& b) = 0;
-  /// The rows of each batch that this process feeds: those of its rank, or all.
+  /// The rows of each batch that this process feeds. They are the rows of its rank, or all if it has several ranks.
   virtual mt::batch_part mine() const = 0;
 
-  /// The memory, communication and computation of a step.
-  /// The text that --explain asks for: its plan, its instructions, or a page with all of it.
+  /// The text that --explain asks for: the plan of a step with its memory, communication and computation, its
+  /// instructions, or a page with all of it.
   virtual std::string explained(std::string const& what) const = 0;
-  /// Compares a step with the same on whole tensors. Returns whether they agree, and a sentence.
+  /// Compares a step with the same step on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::pair_batch const& b) = 0;
   virtual void record(bool on) = 0;
   /// The profile of the recorded steps.

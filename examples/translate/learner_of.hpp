@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner for one training program: an executable for each bucket, which share the store and the kernels.
+// A learner for one training program. It has an executable for each bucket, and all share the store and the kernels.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents that are chosen at start-up.
+// Computes the extents that are chosen at start-up from the options.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ inline model_size size_of(std::string const& name) {
   return {2, 64, 2, 128};
 }
 
-/// Every extent of the model and the mesh, and `more`.
+/// All extents of the model and the mesh, followed by `more`.
 inline auto sizes(options const& o, std::int64_t pieces, auto... more) {
   model_size const m = size_of(o.size);
   return std::tuple(data(o.mesh.at("data")), model(o.mesh.at("model")), vocab(pieces), layers(m.layers),
@@ -32,7 +32,7 @@ std::unique_ptr<Executable> made(mt::store& weights, auto const& given) {
 
 /// Whether a value of the store belongs to the model.
 inline bool is_model(std::string const& name) { return name.starts_with("model/"); }
-/// Whether a training needs a value to go on: not the caches of a translation.
+/// Whether a training needs a value to go on. It does not need the caches of a translation.
 inline bool is_training(std::string const& name) { return !name.starts_with("memory/"); }
 
 }  // namespace translation

@@ -19,14 +19,14 @@ namespace mt = meshtensor;
 
 using sentence = std::vector<std::int32_t>;
 
-/// Translates by beam search, or by sampling. Programs are made when they are first needed, one for similar lengths of
-/// source and translation.
+/// Translates by beam search or by sampling. Similar lengths of source and translation share a program, which is made
+/// when it is first needed.
 class speaking {
  public:
   speaking(mt::store& weights, options const& o, std::int64_t pieces, mt::special_tokens const& special);
   ~speaking();
 
-  /// The translation of each sentence. Its steps are not counted as steps of a training.
+  /// Returns the translation of each sentence. The steps do not count as training steps.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources);
 
   /// The profile of each program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates on one device: makes a program for similar lengths of source and translation when it is first needed.
+// Translates on one device. Similar lengths of source and translation share a program, which is made when first needed.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace translation {
 
 inline std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-/// The programs that translate on a device, and what is in work.
+/// The programs that translate on a device, and the sentences that are being translated.
 template <class Device>
 class programs_on : public speaking::translator {
   template <class Program>
@@ -39,13 +39,14 @@ class programs_on : public speaking::translator {
         search_(rows_.size(), static_cast<std::size_t>(width_), static_cast<std::size_t>(o.limit), special.end,
                 o.length_penalty),
         open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {
-    // Each rank searches its own part of the vocabulary for so many words, and for the two that are never output.
+    // Each rank searches its part of the vocabulary for so many words and two more, because two words are never output.
     if (std::int64_t const most = pieces / o.mesh.at("model") - 2; wanted() > most)
       throw mt::error("R12", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a rank has at most ",
                               most, " words to choose from"});
   }
 
-  /// Longest sources first, so that the last rows to finish are short. When a sentence is done, another takes its row.
+  /// Begins with the longest sources, so that the last rows to finish are short. When a sentence is done, the next
+  /// takes its row.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources) override {
     std::vector<std::size_t> waiting(sources.size());
     std::iota(waiting.begin(), waiting.end(), std::size_t{0});
@@ -91,7 +92,7 @@ class programs_on : public speaking::translator {
   /// The number of candidates for the next word.
   std::int64_t wanted() const { return o_.sample ? o_.top_k : 2 * width_; }
 
-  /// Runs one step: the next word of every hypothesis.
+  /// Runs one step, which finds the next word of every hypothesis.
   template <class Program, class... Given>
   auto say(std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Program>>& all, Given const&... given) {
     std::int64_t longest = 1;
@@ -140,7 +141,7 @@ class programs_on : public speaking::translator {
       reads = made<program<read_source>>(
           weights_, sizes(o_, pieces_, batch(fresh_), row(o_.sentences), length(used), all_source(o_.longest)));
       reads->record(o_.profile);
-      reads->exclude_from_step_count();  // it only fills caches
+      reads->exclude_from_step_count();  // because it only fills caches
     }
     (*reads)(mt::feed<"source">(source_), mt::feed<"into">(into_));
   }
@@ -153,7 +154,7 @@ class programs_on : public speaking::translator {
     search_.follow(all_of(best), all_of(from), all_of(last));
   }
 
-  /// Samples the next word of each sentence; the search has one hypothesis each.
+  /// Samples the next word of each sentence. Here the search has one hypothesis for each sentence.
   void draw() {
     auto const next = say(samples_, mt::set<"temperature">(o_.temperature), mt::set<"top_p">(o_.top_p));
     auto const drawn = next.template get<"word">().gather();
@@ -167,7 +168,7 @@ class programs_on : public speaking::translator {
   options const& o_;
   std::int64_t pieces_;
   mt::special_tokens special_;
-  std::int64_t width_, fresh_;  // hypotheses of a sentence; sentences that are read at a time
+  std::int64_t width_, fresh_;  // hypotheses of a sentence, and sentences that are read at a time
   std::vector<place> rows_;
   beam_search search_;
   std::vector<std::int32_t> source_, into_;

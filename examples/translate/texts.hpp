@@ -22,7 +22,7 @@ struct corpus {
   mt::token_pairs tokens;
 };
 
-/// The texts of a run: training and validation parts if it trains, the test part if it is scored.
+/// The texts of a run. A training has the first two parts, and a run that is not interactive has the test part.
 struct texts {
   mt::subwords vocabulary;
   corpus train, valid, test;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loop of the training on pairs of texts, with evaluations, curves and checkpoints.
 #include "training.hpp"
 
 #include <cmath>
@@ -18,9 +19,9 @@ namespace translation {
 
 namespace {
 
-/// Sums over an epoch so far. A checkpoint notes them, so that an interrupted epoch ends with the same loss.
+/// Sums over an epoch so far. A checkpoint has `nats` and `words`, so that a resumed epoch ends with the same loss.
 struct epoch_sums {
-  double nats = 0, words = 0;  // learnt from so far
+  double nats = 0, words = 0;  // of the batches so far
   double start = mt::seconds_now(), words_here = 0;
 };
 

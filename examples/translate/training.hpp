@@ -19,12 +19,12 @@ struct training {
   texts const& all;
   mt::store& weights;
   learner& by;
-  std::function<std::string()> score;  // of the validation part: returns the line to print
+  std::function<std::string()> score;  // scores the validation part and returns the line to print
 
-  /// Trains to the end of the last epoch, and sets the parameters to the mean of the last ones. If it stops earlier,
-  /// returns the reason.
+  /// Trains to the end of the last epoch, and sets the parameters to the mean of the last epochs. If the training stops
+  /// earlier, returns the reason.
   std::optional<std::string> run();
-  /// The loss of the validation part, in nats a word.
+  /// The loss of the validation part in nats per word.
   double look() const;
 };
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes with a cache: the source is read once, then each word costs one step. The keys and values of the decoder's
-// layers, for the source and for earlier words, are state in the store with a row for each sentence in work. When a
-// sentence is done, another takes its row, so rows are at different positions. Cached words are never moved when a
-// hypothesis continues another one: `open` masks the places that hold a hypothesis's words.
+// Decodes with a cache, so that the source is read once and then each word costs one step. The keys and values of the
+// decoder's layers, for the source and for earlier words, are state in the store. Each sentence that is being
+// translated has a row there. When it is done, another sentence takes its row, so rows are at different positions. If a
+// hypothesis continues another one, cached words are not moved, because `open` masks the places that have its
+// words.
 #pragma once
 
 #include "../translate.hpp"
 
 namespace translation {
 
-// a sentence in work; `batch`: sentences that are read
+// a sentence that is being translated, while `batch` has the sentences that are read in this step
 inline constexpr struct row : mt::dim<"row"> {} row;
 inline constexpr struct beam : mt::dim<"beam"> {} beam;  // a live hypothesis
-// place of a cached word, `beam` of them for each position, up to those in use
+// place of a cached word, among the positions in use, with `beam` places for each position
 inline constexpr struct said : mt::dim<"said"> {} said;
-inline constexpr struct all_said : mt::dim<"all_said"> {} all_said;  // up to the longest
-// key position of the source, up to the longest; `source`: up to those in use
+inline constexpr struct all_said : mt::dim<"all_said"> {} all_said;  // among the positions of the longest translation
+// position of a key in the longest source, while `source` has only the positions in use
 inline constexpr struct all_source : mt::dim<"all_source"> {} all_source;
 inline constexpr struct choices : mt::dim<"choices"> {} choices;  // the likeliest continuations
-inline constexpr struct better : mt::dim<"better", choices + 0> {} better;  // a likelier one
-// the likeliest words, two more than choices, for two words are never output
+inline constexpr struct better : mt::dim<"better", choices + 0> {} better;  // a likelier continuation
+// the likeliest words, two more than `choices`, because two words are never output
 inline constexpr struct offered : mt::dim<"offered"> {} offered;
 inline constexpr struct ways : mt::dim<"ways", beam * offered> {} ways;
 inline constexpr struct one : mt::dim<"one", 1> {} one;
@@ -38,7 +39,7 @@ inline constexpr mt::layer memory_of_words = [](mt::scope auto s) {
                     s.state("values", s.real(), layers, row, heads, all_said, d_head));
 };
 
-/// The initializers of the library's layers, whose parameters these are.
+/// The initializers of the library's layers, because these programs use the parameters of those layers.
 inline constexpr auto start_of_projections = mt::normal(1 / sqrt(extent(d_model)));
 inline constexpr auto start_of_out = mt::normal(1 / sqrt(extent(heads) * extent(d_head)));
 
@@ -51,7 +52,7 @@ inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto encoded) {
                     project(s.parameter("value", layers, d_model, heads, d_head, start_of_projections)));
 };
 
-/// Reads sentences into the rows `into`; −1: no sentence, nothing is written.
+/// Reads sentences into the rows `into`. If a row is −1, there is no sentence and nothing is written.
 struct read_source {
   constexpr void operator()(mt::scope auto s) const {
     auto const from = s.input("source", mt::i32, batch, length);
@@ -66,7 +67,8 @@ struct read_source {
 
 // ---- one word ----
 
-/// Attends to the earlier words, masked by `open`, and to this one. Returns the result, and this word's key and value.
+/// Attends to earlier words that `open` allows, and to this word. Returns the result, and the key and value of this
+/// word.
 inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto open) {
   auto const project = [&](auto const& weight) { return einsum(x, weight, to(row, beam, heads, d_head)); };
   auto const query = project(s.parameter("query", d_model, heads, d_head, start_of_projections));
@@ -90,7 +92,7 @@ inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto 
   return einsum(attended, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model));
 };
 
-/// One step of the decoder for every hypothesis: `token`, its last word, is at `position`. Returns the logits, and this
+/// Runs the decoder for the last word of every hypothesis, which is `token` at `position`. Returns the logits, and this
 /// word's keys and values for the cache.
 inline constexpr mt::layer step_of_decoder = [](mt::scope auto s, auto of_source, auto of_words, auto token, auto open,
                                                 auto position) {
@@ -135,8 +137,9 @@ constexpr auto likeliest_words(auto const& logits) {
   return std::tuple(select(unsaid, -1e30, each - all), which);
 }
 
-/// The likeliest continuations of each sentence: their scores, hypothesis times `offered` plus rank of the word, and
-/// the word. `score` is that of the hypothesis before.
+/// Finds the likeliest continuations of each sentence. `best` has their scores, and `word` their words. `way` is the
+/// index of the hypothesis times `offered`, plus the place of the word among its likeliest. `score` is that of the
+/// hypothesis.
 struct say_word {
   constexpr void operator()(mt::scope auto s) const {
     auto const score = s.input("score", mt::f32, row, beam);
@@ -148,9 +151,9 @@ struct say_word {
   }
 };
 
-/// A word for each hypothesis, sampled from the `choices` likeliest, restricted to the smallest number of these with
-/// the probability top_p; a `temperature` below 1 sharpens the probabilities. Samples by the Gumbel trick: the greatest
-/// sum of log probability and Gumbel noise.
+/// Samples a word for each hypothesis from the `choices` likeliest words, restricted to the fewest that together have
+/// the probability `top_p`. A `temperature` below 1 sharpens the probabilities. The Gumbel trick takes the word with
+/// the greatest sum of log probability and Gumbel noise.
 inline constexpr mt::layer drawn_word = [](mt::scope auto s, auto logits) {
   auto const each = iota(s, vocab, mt::i32);
   auto const sayable = select(each == padding || each == begin, -1e30, logits / s.number("temperature", 1));
