@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 #include "support/host_block.hpp"
@@ -121,18 +122,18 @@ class host_gpu final : public meshtensor::cuda::gpu {
 
   void upload(address to, void const* from, std::size_t bytes) override {
     ++uploads;
-    give([=] { std::memcpy(to, from, bytes); });
+    give([=] { meshtensor::copy_bytes(to, from, static_cast<std::int64_t>(bytes)); });
   }
   void download(void* to, address from, std::size_t bytes) override {
     ++downloads;
-    give([=] { std::memcpy(to, from, bytes); });
+    give([=] { meshtensor::copy_bytes(to, from, static_cast<std::int64_t>(bytes)); });
   }
   void copy(address to, address from, std::size_t bytes) override {
     ++copies;
-    give([=] { std::memcpy(to, from, bytes); });
+    give([=] { meshtensor::copy_bytes(to, from, static_cast<std::int64_t>(bytes)); });
   }
   void clear(address to, std::size_t bytes) override {
-    give([=] { std::memset(to, 0, bytes); });
+    give([=] { meshtensor::clear_bytes(to, static_cast<std::int64_t>(bytes)); });
   }
   void launch(meshtensor::cuda::function which, meshtensor::cuda::launch_shape shape,
               meshtensor::cuda::launch_arguments const& arguments) override {

@@ -31,7 +31,7 @@ class late_transport final : public mt::transport {
       h.in = h.operand.data();
     }
     std::int64_t const bytes = mt::result_bytes_of(c.call, c.with.count, c.with.index);
-    std::memset(out, 0xff, static_cast<std::size_t>(bytes));  // NaN for floats
+    if (bytes != 0) std::memset(out, 0xff, static_cast<std::size_t>(bytes));  // NaN for floats
   }
   void wait(int number) override {
     for (; is_held(number); held_.pop_front()) {

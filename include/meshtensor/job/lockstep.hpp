@@ -41,7 +41,8 @@ class lockstep final : public exchanges {
       p.exchange(kept.data());
     }
     for (std::size_t r = 0; r < all.size(); ++r)
-      if (timing_ == exchange_timing::results_late || p.in[r] != p.out[r]) std::memset(p.out[r], garbage, p.bytes[r]);
+      if (p.bytes[r] != 0 && (timing_ == exchange_timing::results_late || p.in[r] != p.out[r]))
+        std::memset(p.out[r], garbage, p.bytes[r]);
     p.under_way = true;
   }
   void wait(node_id which) override {

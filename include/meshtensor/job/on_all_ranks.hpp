@@ -2,8 +2,7 @@
 // Runs collectives over all processes of a job outside of a step, to agree, to gather or to broadcast.
 #pragma once
 
-#include <cstring>
-
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/job/transport.hpp"
 
 namespace meshtensor {
@@ -33,7 +32,7 @@ class on_all_ranks {
   }
   void operator()(void const* in, void* out) {
     if (is_alone()) {
-      std::memcpy(out, in, static_cast<std::size_t>(bytes_of(all_.call)));
+      copy_bytes(out, in, bytes_of(all_.call));
       return;
     }
     job_.run(job_.size(), [&](int, transport& t) {
