@@ -19,6 +19,7 @@
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/each.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/one_hot.hpp"

@@ -7,6 +7,7 @@
 
 #include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/frame.hpp"
+#include "meshtensor/graph/open_each.hpp"
 #include "meshtensor/graph/value_builder.hpp"
 #include "meshtensor/tensor/number.hpp"
 
@@ -16,6 +17,9 @@ struct builder : value_builder {
   static constexpr int max_depth = 8;
   int depth;
   frame frames[max_depth];
+  static constexpr int max_eaches = 4;
+  int each_count;
+  open_each eaches[max_eaches];
   bool declared[max_variables];  // by the program being traced
   // Reads and updates of variables in the entry begun last. They are kept because constant evaluation takes a
   // microsecond for each node that a search passes.
@@ -31,6 +35,8 @@ struct builder : value_builder {
       : value_builder(target),
         depth(0),
         frames{},
+        each_count(0),
+        eaches{},
         declared{},
         entry(no_id),
         first_of_entry(0),
@@ -200,13 +206,85 @@ struct builder : value_builder {
     region = f.around;
     return f;
   }
-  /// The id of `v` in the current region. It is `v` itself, or the argument that stands for an outer value.
+  /// The id of `v` in the current region, as one index of the open eaches sees it. It is `v` itself, the argument that
+  /// stands for an outer value, or a view of either.
   constexpr value_id use(value_id v) {
-    if (m.values[v].region == region) return v;
-    return depth == 0 ? used_outside(v) : import(v, depth - 1);
+    if (each_count == 0 && m.values[v].region == region) return v;
+    return at_depth(v, depth);
+  }
+
+  // eaches
+  /// Opens an `each`. Nodes are made for one of its indices until `end_each`.
+  constexpr void begin_each(dim_id dim, bool shares_variables) {
+    if (!expect(each_count < max_eaches, "G42 each and map are nested more than 4 deep")) --each_count;
+    open_each& e = eaches[each_count++];
+    e.dim = dim, e.shares_variables = shares_variables, e.depth = depth;
+    e.first = static_cast<value_id>(m.value_count), e.outside.count = e.inside.count = 0;
+  }
+  constexpr void end_each() { each_count -= each_count > 0; }
+  /// The position of the open each over `dim`, or -1 if there is none.
+  constexpr int find_each(dim_id dim) const {
+    for (int e = 0; e < each_count; ++e)
+      if (eaches[e].dim == dim) return e;
+    return -1;
+  }
+  /// How one index of an open each sees `v`, a value from outside in the region in which the each was opened. It is the
+  /// slice along the each's dim. A value without the dim is seen as it is, but under another id, so that a gradient by it
+  /// can be taken for each index.
+  constexpr value_id view(int which, value_id v) {
+    open_each& e = eaches[which];
+    for (int i = 0; i < e.outside.count; ++i)
+      if (e.outside.at[i] == v) return e.inside.at[i];
+    value const like = m.values[v];
+    shape dims{};
+    for (int i = 0; i < like.dims.count; ++i)
+      if (like.dims.at[i] != e.dim) dims.add(like.dims.at[i]);
+    region_id const here = region;
+    int const inner = each_count, deep = depth;
+    region = region_at(e.depth), depth = e.depth, each_count = which;
+    value_id const seen = add(primitive::hide, {v}, like.type, dims, view_attributes{e.dim, false}.packed());
+    region = here, depth = deep, each_count = inner;
+    e.outside.add(v), e.inside.add(seen);
+    return seen;
+  }
+  /// The slice that one index of an open each sees of a tensor from outside, at the current position.
+  constexpr value_id slice_from_outside(int which, value_id v) {
+    int const inner = each_count;
+    each_count = which;
+    value_id const whole = at_depth(v, eaches[which].depth);
+    each_count = inner;
+    return use(view(which, whole));
+  }
+  /// The view that the innermost open each has of `v`, a value outside of all eaches, or no_id if no body uses it.
+  constexpr value_id find_view(value_id v) const {
+    for (int k = 0; k < each_count && v != no_id; ++k) {
+      open_each const& e = eaches[k];
+      int i = 0;
+      while (i < e.outside.count && e.outside.at[i] != v) ++i;
+      v = i < e.outside.count ? e.inside.at[i] : value_id{no_id};
+    }
+    return v;
+  }
+  /// The id of `v` where `level` loops and branches are open.
+  constexpr value_id at_depth(value_id v, int level) {
+    value_id here = m.values[v].region == region_at(level) ? v : level == 0 ? used_outside(v) : import(v, level - 1);
+    for (int k = 0; k < each_count; ++k) {
+      if (eaches[k].depth != level || v >= eaches[k].first) continue;
+      if (m.values[here].dims.has(eaches[k].dim)) return seen_whole(here, eaches[k].dim);
+      here = view(k, here);
+    }
+    return here;
   }
 
  private:
+  constexpr region_id region_at(int level) const { return level == depth ? region : frames[level].around; }
+  constexpr value_id seen_whole(value_id v, dim_id dim) {
+    diagnostic d{};
+    add_type(d << "G44 an each over '" << m.dim_name(dim) << "' uses a tensor from outside that has this dim, ", m,
+             m.values[v].type, m.values[v].dims);
+    note(d << ": pass it as an operand, of which each index sees its slice, or rename the dim to use all of it");
+    return v;
+  }
   constexpr value_id used_outside(value_id v) {
     diagnostic d{};
     add_type(d << "G23 a tensor ", m, m.values[v].type, m.values[v].dims);
@@ -218,11 +296,7 @@ struct builder : value_builder {
   constexpr value_id import(value_id v, int level) {
     frame& f = frames[level];
     if (m.values[v].region == f.region) return v;
-    value_id outer = v;
-    if (m.values[v].region != m.regions[f.region].parent) {
-      if (level == 0) return used_outside(v);
-      outer = import(v, level - 1);
-    }
+    value_id const outer = at_depth(v, level);
     for (int i = 0; i < f.invariants.count; ++i)
       if (f.invariants.at[i] == outer) return f.invariant_arguments.at[i];
     value const like = m.values[outer];

@@ -71,7 +71,10 @@ class trace_scope : public scope_variables {
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
     path_id const path = b_->add_path(path_for(parameter), label);
-    return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
+    shape own{};  // an each adds its dim itself
+    for (int i = 0; i < dims.count; ++i)
+      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
+    return {b_, detail::read(*b_, detail::declare(*b_, path, T, own, zeros, false))};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>
@@ -104,9 +107,10 @@ class trace_scope : public scope_variables {
       b_->note(finding);
       return;
     }
-    value_id const ordered_next = ordered(next.id, b_->m.values[variable.id].dims);
-    if (b_->depth != 0) detail::update_in_loop(*b_, target, variable.id, ordered_next, path);
-    else effect(primitive::write, ordered_next, write_attributes{target, path}.packed());
+    value_id before = b_->use(variable.id), all = ordered(next.id, b_->m.values[before].dims);
+    if (b_->each_count != 0) detail::show_all(*b_, before, all);
+    if (b_->depth != 0) detail::update_in_loop(*b_, target, before, all, path);
+    else effect(primitive::write, all, write_attributes{target, path}.packed());
   }
 
   /// An input of the step, for example `s.input("text", mt::i32, batch, length)`.
@@ -117,10 +121,10 @@ class trace_scope : public scope_variables {
       diagnostic d{};
       b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
     }
-    shape dims{};
+    shape dims = dims_of_eaches();
     (dims.add(b_->dim(D::dim_name, D::dim_rule)), ...);
     name_id const row = named_once(primitive::input, label.label);
-    return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{row}.packed())};
+    return {b_, of_one_index(b_->add(primitive::input, {}, T, dims, input_attributes{row}.packed()))};
   }
 
   template <dim_type First, class... Args>
@@ -142,7 +146,7 @@ class trace_scope : public scope_variables {
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
     }
     name_id const row = named_once(primitive::output, label.label);
-    effect(primitive::output, x.id, output_attributes{row, false}.packed());
+    effect(primitive::output, of_all_indices(x.id), output_attributes{row, false}.packed());
   }
 
   /// A number as an output, in f64. An example is a learning rate that follows a schedule.

@@ -26,13 +26,31 @@ constexpr variable_id variable_read(builder const& b, value_id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
     n = &m.nodes[m.values[m.operand(*n, 0)].node];
-  while (n->kind == primitive::argument) {
-    value_id outer = outer_of(b, m.result(*n));
+  while (n->kind == primitive::argument || n->kind == primitive::hide) {
+    value_id const outer = n->kind == primitive::hide ? m.operand(*n, 0) : outer_of(b, m.result(*n));
     if (outer == no_id) return no_id;
     for (n = &m.nodes[m.values[outer].node]; n->kind == primitive::transpose;)  // sequences lead with the loop's dim
       n = &m.nodes[m.values[m.operand(*n, 0)].node];
   }
   return n->kind == primitive::read ? variable_of(*n) : no_id;
+}
+
+/// Looks through the views that indices of eaches have of a variable. `next`, its next value for one index, becomes the
+/// next value for all indices that have slices of the variable, with the dims of the variable in the region.
+constexpr void show_all(builder& b, value_id& before, value_id& next) {
+  auto const maker = [&](value_id v) { return &b.m.nodes[b.m.values[v].node]; };
+  for (node const* n = maker(before); n->kind == primitive::hide || n->kind == primitive::transpose;
+       n = maker(before)) {
+    value_id const outer = b.m.operand(*n, 0);
+    value const like = b.m.values[outer];
+    if (n->kind == primitive::hide && like.dims.count != b.m.values[before].dims.count) {
+      dim_id const dim = view_attributes::of(*n).dim;
+      next = b.add(primitive::show, {next}, like.type, led_by(dim, b.m.values[next].dims),
+                   view_attributes{dim, false}.packed());
+    }
+    if (!(b.m.values[next].dims == like.dims)) next = b.add(primitive::transpose, {next}, like.type, like.dims);
+    before = outer;
+  }
 }
 
 /// The error of an update of a variable in open loops: a region around it is no loop, or it is no state. Empty if there
@@ -105,11 +123,7 @@ class updated_states {
       if (u.region == body_) {
         b_.path = u.path, b_.site = u.site;
         u.next = b_.m.result(b_.m.nodes[loop_node], u.stacked ? stack++ : carry++);
-        for (node const* n = maker(u.before); n->kind == primitive::transpose; n = maker(u.before))
-          u.before = b_.m.operand(*n, 0);
-        value const given = b_.m.values[u.next];
-        if (shape const dims = b_.m.values[u.before].dims; !(given.dims == dims))
-          u.next = b_.add(primitive::transpose, {u.next}, given.type, dims);
+        show_all(b_, u.before, u.next);
         u.region = b_.region, u.stacked = false;
         if (b_.depth == 0) write(u);
       }
@@ -145,8 +159,6 @@ class updated_states {
         b_.add_node(primitive::write, 0, ids(&u.next, 1), write_attributes{u.variable, u.counted_under}.packed());
     b_.m.nodes[n].effect = true;
   }
-  constexpr node const* maker(value_id v) const { return &b_.m.nodes[b_.m.values[v].node]; }
-
   builder& b_;
   region_id body_;
   dim_id dim_ = no_id;

@@ -2,6 +2,8 @@
 // Parameters and state: their initial values, their declaration, and the read of their value before a step.
 #pragma once
 
+#include <utility>
+
 #include "meshtensor/graph/element_number.hpp"
 
 namespace meshtensor {
@@ -61,12 +63,14 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   shape dims{};
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
+  for (int e = 0; e < b.each_count; ++e)
+    if (!b.eaches[e].shares_variables) dims.add(b.eaches[e].dim);
   int const stacked = dims.count;
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
       diagnostic d{};
       add_path(d << "T07 '", b.m, path) << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
-      if (dims.find(own.at[i]) < stacked) d << ": inside repeat a parameter has the loop's dim by itself";
+      if (dims.find(own.at[i]) < stacked) d << ": inside repeat and each a parameter has their dim by itself";
       else d << ": declare a second dim of the same extent, mt::dim<\"other\", " << b.m.dim_name(own.at[i]) << " + 0>";
       b.note(d);
     } else {
@@ -114,11 +118,17 @@ constexpr value_id read(builder& b, variable_id which) {
     b.region = entry, b.depth = 0;
     v = b.add(primitive::read, {}, m.variables[which].type, m.variables[which].dims, read_attributes{which}.packed());
   }
-  for (int level = 0; level < depth; ++level) {
-    b.region = b.frames[level].region, b.depth = level + 1;
-    v = b.frames[level].shares_parameters ? b.use(v) : b.add_stacked(v);
+  int const eaches = std::exchange(b.each_count, 0);
+  for (int level = 0; level <= depth; ++level) {
+    b.depth = level;
+    if (level > 0) {
+      b.region = b.frames[level - 1].region;
+      v = b.frames[level - 1].shares_parameters ? b.use(v) : b.add_stacked(v);
+    }
+    for (int e = 0; e < eaches; ++e)
+      if (b.eaches[e].depth == level) v = b.view(e, v);
   }
-  b.region = here, b.depth = depth;
+  b.region = here, b.depth = depth, b.each_count = eaches;
   return v;
 }
 

@@ -87,8 +87,9 @@ constexpr bool can_be_minimized() {
 struct parameter_dims {
   shape outer{}, own{};
   constexpr parameter_dims(builder const& b, value_id p) {
-    variable const& v = b.m.variables[variable_of(b.m.nodes[b.m.values[p].node])];
-    for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
+    variable const& v = b.m.variables[meshtensor::detail::variable_read(b, p)];
+    for (int i = 0; i < v.dims.count; ++i)
+      if (b.m.values[p].dims.has(v.dims.at[i])) (i < v.own ? outer : own).add(v.dims.at[i]);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/detail/record.hpp"
+#include "meshtensor/op/detail/structure.hpp"
 
 namespace meshtensor {
 
@@ -40,8 +41,9 @@ struct parameters_of<trace_scope<P, C>> {
 template <class L>
 concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
 
-/// Whether a value is the read of a parameter of a dtype, under a path.
+/// Whether a value is the read of a parameter of a dtype, under a path, or what one index of an each sees of it.
 constexpr bool is_parameter(module const& m, value_id v, dtype type, path_id root = no_id) {
+  while (m.nodes[m.values[v].node].kind == primitive::hide) v = m.operand(m.nodes[m.values[v].node], 0);
   node const& n = m.nodes[m.values[v].node];
   if (n.kind != primitive::read) return false;
   variable const& p = m.variables[variable_of(n)];
@@ -74,14 +76,31 @@ struct sources_of_loss {
   }
 };
 
-/// The derivatives of a loss, at the current position. In a loop they are valid if only the loop uses them.
+/// In an each, makes `v` count as a tensor of its own for each index, if all indices see the same tensor.
+constexpr void own_copy_for_each(builder& b, value_id v) {
+  for (node* n = &b.m.nodes[b.m.values[v].node];; n = &b.m.nodes[b.m.values[v].node]) {
+    if (n->kind == primitive::argument) v = outer_of(b, v);
+    else if (n->kind == primitive::hide) v = b.m.operand(*n, 0);
+    else return;
+    if (v == no_id) return;
+    if (n->kind == primitive::hide && b.m.values[v].dims.count == b.m.result_value(*n).dims.count)
+      set_attributes(*n, view_attributes{view_attributes::of(*n).dim, true}.packed());
+  }
+}
+
+/// The derivatives of a loss, at the current position. In an each, they are those of the sum of all indices' losses. In a loop they are valid if only the loop uses them.
 constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
   if (value const& v = b.m.values[loss]; v.dims.count != 0) {
     diagnostic d{};
     b.note(add_type(d << "T03 the loss has dims, ", b.m, v.type, v.dims) << ": take its sum or mean first");
   }
   id_list<> operands{}, results{};
-  operands.add(loss), operands.add_all(by);
+  for (int e = 0; e < b.each_count; ++e)
+    loss = add_node<hide_rule>(b, {loss}, view_attributes{b.eaches[e].dim, true}.packed());
+  operands.add(loss);
+  for (value_id p : by) operands.add(b.use(p));
+  if (b.each_count != 0)
+    for (value_id p : ids(operands).subspan(1)) own_copy_for_each(b, p);
   node_id const n = b.add_node(primitive::gradient, 0, operands);
   for (value_id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
@@ -102,8 +121,10 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     if (n.kind != primitive::read || n.region != b.region || !is_parameter(m, m.result(n), T, root)) continue;
-    if (sources.differentiable[m.result(n)]) g.parameters.add(m.result(n));
-    else if (!sources.any[m.result(n)]) unused.add(m.result(n));
+    value_id const p = b.find_view(m.result(n));
+    if (p == no_id) continue;  // the body of an each does not use it
+    if (sources.differentiable[p]) g.parameters.add(p);
+    else if (!sources.any[p]) unused.add(p);
   }
   id_list<> by = g.parameters;
   by.add_all(unused);

@@ -90,6 +90,24 @@ class scope_place {
   constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
   }
+  /// The dims that the open eaches add to what their bodies declare.
+  constexpr shape dims_of_eaches() const {
+    shape dims{};
+    for (int e = 0; e < b_->each_count; ++e)
+      if (!b_->eaches[e].shares_variables) dims.add(b_->eaches[e].dim);
+    return dims;
+  }
+  constexpr value_id of_one_index(value_id v) const {
+    for (int e = 0; e < b_->each_count; ++e) v = b_->view(e, v);
+    return v;
+  }
+  constexpr value_id of_all_indices(value_id v) const {
+    for (int e = b_->each_count; e-- > 0;)
+      if (dim_id const dim = b_->eaches[e].dim; !b_->eaches[e].shares_variables)
+        v = b_->add(primitive::show, {v}, b_->m.values[v].type, led_by(dim, b_->m.values[v].dims),
+                    view_attributes{dim, false}.packed());
+    return v;
+  }
   constexpr path_id joined(path_id prefix, path_id path) const {
     return path == no_id ? prefix : b_->add_path(joined(prefix, b_->m.paths[path].parent), b_->m.paths[path].label);
   }
