@@ -71,8 +71,7 @@ struct random_rule {
 constexpr value_id random(builder& b, distribution kind, dtype type, shape const& dims) {
   shape all{};
   for (int e = 0; e < b.each_count; ++e) all.add(b.eaches[e].dim);
-  value_id const v =
-      add_node<random_rule>(b, ids{}, {}, {type, united(all, dims)}, static_cast<std::uint8_t>(kind));
+  value_id const v = add_node<random_rule>(b, ids{}, {}, {type, united(all, dims)}, static_cast<std::uint8_t>(kind));
   node& n = b.m.nodes[b.m.values[v].node];
   for (int i = 0; i + 1 < b.m.node_count; ++i)
     n.ordinal = static_cast<id>(n.ordinal + (b.m.nodes[i].kind == primitive::random && b.m.nodes[i].path == n.path));

@@ -58,8 +58,8 @@ struct widener : rebuild {
     if (place < at.operands.count && n.region == from.region_of(at, 0)) {
       enter(at);
       shape dims = hidden.wide(old);
-      if (loop const l = loop::of(at); at.kind == primitive::repeat && place >= l.carries &&
-                                       place < l.carries + l.stacked)
+      if (loop const l = loop::of(at);
+          at.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked)
         dims = led_by(l.dim, dims);
       operands[old] = static_cast<id>(with_dims((*this)[from.operand(at, place)], dims) + 1);
     }
@@ -75,8 +75,7 @@ struct widener : rebuild {
     list const arguments = from.regions[from.region_of(n, 0)].arguments;
     for (int k = 0; k < n.regions.count; ++k) owned.add(close(n, k, l));
     enter(n);
-    for (int i = 0; i < n.operands.count; ++i)
-      taken.add(static_cast<value_id>(operands[from.link(arguments, i)] - 1));
+    for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(arguments, i)] - 1));
     node_id const made = copy(n, taken);
     m.nodes[made].regions = b.add_links(owned);
     for (int i = 0; i < n.results.count; ++i) {
@@ -112,8 +111,7 @@ struct widener : rebuild {
     by.add(m.values[loss].dims.count == 0 ? loss : reduce(b, reduction::sum, loss, m.values[loss].dims));
     for (int i = 1; i < n.operands.count; ++i) by.add((*this)[from.operand(n, i)]);
     copy(n, by);
-    for (int i = 0; i < n.results.count; ++i)
-      m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
+    for (int i = 0; i < n.results.count; ++i) m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
   }
 
   // The dims that are hidden in the result join those that the node asks for, and `infer` runs again. If the operation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // each and map: results, gradients and updates by index, beside the same computed for one index after the other.
 // passes: start-up
+#include "meshtensor/op/each.hpp"
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/control.hpp"
-#include "meshtensor/op/each.hpp"
 
 #include "unit/op/trial.hpp"
 
@@ -210,8 +210,7 @@ TEST_CASE("loops, states and eaches nest in each other") {
     // seen is [layers, task, member, in], count [task, member], w [layers, member, task]
     numbers y = x, z = x, next_seen = seen, next_w = w, next_count = count, g(12, 0.0);
     for (std::size_t l = 0; l < 2; ++l)
-      for (std::size_t i = 0; i < 12; ++i)
-        next_seen[12 * l + i] += y[i], y[i] = 2 * y[i] + seen[12 * l + i];
+      for (std::size_t i = 0; i < 12; ++i) next_seen[12 * l + i] += y[i], y[i] = 2 * y[i] + seen[12 * l + i];
     for (std::size_t i = 0; i < 12; ++i) next_count[i / 2] += y[i];
     for (std::size_t l = 0; l < 2; ++l) {
       numbers const now = z;
