@@ -233,8 +233,7 @@ struct builder : value_builder {
   /// can be taken for each index.
   constexpr value_id view(int which, value_id v) {
     open_each& e = eaches[which];
-    for (int i = 0; i < e.outside.count; ++i)
-      if (e.outside.at[i] == v) return e.inside.at[i];
+    if (value_id const known = found(e.outside, e.inside, v); known != no_id) return known;
     value const like = m.values[v];
     shape dims{};
     for (int i = 0; i < like.dims.count; ++i)
@@ -255,15 +254,25 @@ struct builder : value_builder {
     each_count = inner;
     return use(view(which, whole));
   }
-  /// The view that the innermost open each has of `v`, a value outside of all eaches, or no_id if no body uses it.
-  constexpr value_id find_view(value_id v) const {
-    for (int k = 0; k < each_count && v != no_id; ++k) {
-      open_each const& e = eaches[k];
-      int i = 0;
-      while (i < e.outside.count && e.outside.at[i] != v) ++i;
-      v = i < e.outside.count ? e.inside.at[i] : value_id{no_id};
+  /// The id under which the current position uses `v`, a value of the entry, or no_id if it does not use it.
+  constexpr value_id find_use(value_id v) const {
+    for (int level = 0; level <= depth; ++level) {
+      if (level > 0) {
+        frame const& f = frames[level - 1];
+        value_id const inside = found(f.invariants, f.invariant_arguments, v);
+        v = inside != no_id ? inside : found(f.stacked, f.stacked_arguments, v);
+      }
+      for (int k = 0; k < each_count && v != no_id; ++k)
+        if (eaches[k].depth == level) v = found(eaches[k].outside, eaches[k].inside, v);
+      if (v == no_id) break;
     }
     return v;
+  }
+  /// The number of loops and branches that were open where a value was made, or -1 if it is in a region that is closed.
+  constexpr int depth_of_value(value_id v) const {
+    for (int level = depth; level >= 0; --level)
+      if (region_at(level) == m.values[v].region) return level;
+    return -1;
   }
   /// The id of `v` where `level` loops and branches are open.
   constexpr value_id at_depth(value_id v, int level) {
@@ -277,6 +286,11 @@ struct builder : value_builder {
   }
 
  private:
+  static constexpr value_id found(id_list<> const& outside, id_list<> const& inside, value_id v) {
+    for (int i = 0; i < outside.count; ++i)
+      if (outside.at[i] == v) return inside.at[i];
+    return no_id;
+  }
   constexpr region_id region_at(int level) const { return level == depth ? region : frames[level].around; }
   constexpr value_id seen_whole(value_id v, dim_id dim) {
     diagnostic d{};

@@ -64,9 +64,6 @@ constexpr diagnostic refused_in_loops(builder const& b, variable const& kept) {
     return add_path(d << "G06 '", b.m, kept.path)
            << "' is updated in " << where << ": return its next value from there, and update it outside";
   }
-  if (b.depth != 0 && kept.trainable)
-    return add_path(d << "G06 '", b.m, kept.path)
-           << "' is a parameter, and is updated in a loop: declare it as a state, or update it outside";
   return d;
 }
 /// The update of a variable in an open loop, or null if there is none yet.

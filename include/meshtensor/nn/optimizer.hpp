@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "meshtensor/nn/own_number.hpp"
 #include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/nn/schedule.hpp"
 #include "meshtensor/op/gradient.hpp"
@@ -25,8 +26,8 @@ constexpr X as_divisor(X const& x, bool may_be_zero) {
 }
 
 /// min(1, limit / √Σ g²) over all gradients: the factor that clips their global norm to `limit`.
-template <dtype T>
-constexpr tensor<T> clipping(gradients<T> const& g, number const& limit, bool may_be_zero) {
+template <dtype T, scope S>
+constexpr tensor<T> clipping(S const& s, gradients<T> const& g, number const& limit, bool may_be_zero) {
   builder& b = *g.owner;
   value_id usual = no_id, lowered = no_id;
   for (int i = 0; i < g.size(); ++i) {
@@ -34,7 +35,7 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit, bool ma
     usual = i == 0 ? q.usual.id : add(b, usual, q.usual.id);
     lowered = i == 0 ? q.lowered.id : add(b, lowered, q.lowered.id);
   }
-  auto const most = meshtensor::detail::as_tensor<T>(b, limit);
+  auto const most = own_tensor<T>(s, limit);
   auto const length = root_of(squares_of{tensor<T>(&b, usual), tensor<T>(&b, lowered)});
   return most / as_divisor(maximum(length, most), may_be_zero);
 }
@@ -56,7 +57,7 @@ constexpr gradients<T> gradients_of(builder& b, What const& what, path_id root) 
     g = meshtensor::detail::gradients_under<T>(b, what.id, root);
   } else {
     for (int i = 0; i < what.size(); ++i)
-      if (meshtensor::detail::is_parameter(b.m, what.parameters.at[i], T, root))
+      if (meshtensor::detail::sees_parameter(b, what.parameters.at[i], T, root))
         g.parameters.add(what.parameters.at[i]), g.values.add(what.values.at[i]);
   }
   if (g.size() != 0) return g;
@@ -113,12 +114,16 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     meshtensor::phase const before = std::exchange(b.phase, meshtensor::phase::update);
     gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
-    value_id const factor = clips ? clipping(g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
+    value_id const factor = clips ? clipping(s, g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
     auto const step = how.template prepare<T>(s);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.counted_update(p, step(s, p, clipped), s.path_for(p));
+      s.counted_update(p, step(s, p, clipped), b.depth == 0 ? s.path_for(p) : path_id{no_id});
+    }
+    if (b.depth != 0) {
+      auto const done = updates_in_region(s);
+      s.update(done, done + 1);
     }
     b.phase = before;
   }

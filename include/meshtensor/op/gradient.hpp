@@ -2,6 +2,7 @@
 // Gradients in the program: one node stands for the derivative until `differentiate` replaces it.
 #pragma once
 
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -41,13 +42,19 @@ struct parameters_of<trace_scope<P, C>> {
 template <class L>
 concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
 
-/// Whether a value is the read of a parameter of a dtype, under a path, or what one index of an each sees of it.
+/// Whether a value is the read of a parameter of a dtype, under a path.
 constexpr bool is_parameter(module const& m, value_id v, dtype type, path_id root = no_id) {
-  while (m.nodes[m.values[v].node].kind == primitive::hide) v = m.operand(m.nodes[m.values[v].node], 0);
   node const& n = m.nodes[m.values[v].node];
   if (n.kind != primitive::read) return false;
   variable const& p = m.variables[variable_of(n)];
   return p.trainable && p.type == type && is_under(m, p.path, root);
+}
+/// The same for what the body of a loop or of an each sees of it.
+constexpr bool sees_parameter(builder const& b, value_id v, dtype type, path_id root) {
+  variable_id const which = variable_read(b, v);
+  if (which == no_id) return false;
+  variable const& p = b.m.variables[which];
+  return p.trainable && p.type == type && is_under(b.m, p.path, root);
 }
 
 /// Whether a node ends differentiation, so that its result counts as a constant.
@@ -105,9 +112,30 @@ constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
   for (value_id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
 }
+/// While it lives, nodes are made in the region in which a loss was made, for the indices of the eaches around it.
+class at_loss {
+ public:
+  constexpr at_loss(builder& b, value_id loss) : b_(b), region_(b.region), depth_(b.depth), eaches_(b.each_count) {
+    int const depth = b.depth_of_value(loss);
+    if (!b.expect(depth >= 0, "G23 a loss that was made inside a loop or branch is differentiated outside of it"))
+      return;
+    b.region = b.m.values[loss].region, b.depth = depth;
+    while (b.each_count > 0 && b.eaches[b.each_count - 1].depth > depth) --b.each_count;
+    for (int level = 0; level < depth; ++level)
+      b.expect(b.m.regions[b.frames[level].region].kind <= region_kind::branch,
+               "G26 gradient in the body of a composite: take it outside");
+  }
+  constexpr ~at_loss() { b_.region = region_, b_.depth = depth_, b_.each_count = eaches_; }
+  at_loss(at_loss const&) = delete;
+
+ private:
+  builder& b_;
+  region_id region_;
+  int depth_, eaches_;
+};
+
 constexpr id_list<> record_gradient(builder& b, value_id loss, ids by) {
-  b.expect(b.depth == 0,
-           "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
+  at_loss const here(b, loss);
   return add_gradient(b, loss, by);
 }
 /// The gradients of a loss by the parameters under a path from which the loss was computed. Parameters that it does not
@@ -115,14 +143,16 @@ constexpr id_list<> record_gradient(builder& b, value_id loss, ids by) {
 template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) {
   meshtensor::module const& m = b.m;
+  at_loss const here(b, loss);
+  region_id const entry = b.depth == 0 ? b.region : b.frames[0].around;
   sources_of_loss const sources(m, loss);
   gradients<T> g{&b, {}, {}};
   id_list<> unused{};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (n.kind != primitive::read || n.region != b.region || !is_parameter(m, m.result(n), T, root)) continue;
-    value_id const p = b.find_view(m.result(n));
-    if (p == no_id) continue;  // the body of an each does not use it
+    if (n.kind != primitive::read || n.region != entry || !is_parameter(m, m.result(n), T, root)) continue;
+    value_id const p = b.find_use(m.result(n));
+    if (p == no_id) continue;  // the body of the loop or each does not use it
     if (sources.differentiable[p]) g.parameters.add(p);
     else if (!sources.any[p]) unused.add(p);
   }
@@ -133,14 +163,57 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
   return g;
 }
 
+/// The value for which arguments of open loops and views of open eaches stand.
+constexpr value_id source_of(builder const& b, value_id v) {
+  for (;;) {
+    node const& n = b.m.nodes[b.m.values[v].node];
+    value_id const outer = n.kind == primitive::argument ? outer_of(b, v)
+                           : n.kind == primitive::hide   ? b.m.operand(n, 0)
+                                                         : value_id{no_id};
+    if (outer == no_id) return v;
+    v = outer;
+  }
+}
+
+/// Reports G48 if the body of a loop or an each, in which a loss was computed, uses a tensor from outside that was
+/// computed there from `by`. No gradient would flow through it.
+constexpr void require_no_detour(builder& b, sources_of_loss const& sources, value_id by) {
+  value_id const source = source_of(b, by);
+  if (source == by) return;
+  for (int i = 0; i < b.m.node_count; ++i) {
+    node const& n = b.m.nodes[i];
+    if ((n.kind != primitive::argument && n.kind != primitive::hide) || !sources.differentiable[b.m.result(n)])
+      continue;
+    value_id const outer = source_of(b, b.m.result(n));
+    if (outer == source || b.m.nodes[b.m.values[outer].node].operands.count == 0) continue;
+    if (!sources_of_loss(b.m, outer).differentiable[source]) continue;
+    diagnostic d{};
+    add_type(d << "G48 gradient: the body uses a tensor from outside that was computed there from the tensor by which "
+                  "the gradient is, ",
+             b.m, b.m.values[outer].type, b.m.values[outer].dims);
+    b.note(add_made(d, b.m, outer) << ": compute it in the body, or end its gradient with stop_gradient");
+    return;
+  }
+}
+
 /// Reports G37 if a tensor that is neither parameter nor input takes no part in a loss, because it was written again.
 constexpr void require_source(builder& b, sources_of_loss const& sources, value_id by) {
-  node const& maker = b.m.nodes[b.m.values[by].node];
-  if (sources.any[by] || maker.kind == primitive::read || maker.kind == primitive::input) return;
+  node const* const maker = &b.m.nodes[b.m.values[source_of(b, by)].node];
+  if (sources.any[by] || maker->kind == primitive::read || maker->kind == primitive::input) return;
   diagnostic d{};
   d << "G37 gradient: the loss was not computed from the tensor ";
   add_made(add_type(d, b.m, b.m.values[by].type, b.m.values[by].dims), b.m, by);
   b.note(d << ": an expression that is written again is another tensor, so give it a name and use that in the loss");
+}
+
+/// The gradients of a loss by tensors that a program names.
+constexpr id_list<> gradients_by(builder& b, value_id loss, ids by) {
+  at_loss const here(b, loss);
+  id_list<> used{};
+  for (value_id v : by) used.add(b.use(v));
+  sources_of_loss const sources(b.m, loss);
+  for (value_id v : ids(used)) require_source(b, sources, v), require_no_detour(b, sources, v);
+  return add_gradient(b, loss, used);
 }
 
 template <handle L>
@@ -170,15 +243,14 @@ constexpr gradients<T> gradient_by_parameters(L const& loss,
 
 /// The gradients of a loss by the given tensors: parameters, inputs, or any tensor that the loss was computed from.
 ///
-/// errors  G26 inside a loop or branch; G37 the loss was not computed from a tensor; T04 not a float
+/// In a loop, a branch or an each, the gradient is that of this iteration, branch or index alone.
+///
+/// errors  G26 in the body of a composite; G37 the loss was not computed from a tensor; T04 not a float
 template <handle L, handle... P>
 requires(of_float<L> && (of_float<P> && ...))
 constexpr auto gradient(L const& loss, P const&... by) {
   builder& b = *detail::owner_of(loss, by...);
-  value_id const given[] = {by.id...};
-  detail::sources_of_loss const sources(b.m, loss.id);
-  (detail::require_source(b, sources, by.id), ...);
-  id_list<> const g = detail::record_gradient(b, loss.id, given);
+  id_list<> const g = detail::gradients_by(b, loss.id, std::array{by.id...});
   std::tuple const result = detail::handles_of<P...>(b, g, std::index_sequence_for<P...>{});
   if constexpr (sizeof...(P) == 1) return std::get<0>(result);
   else return result;

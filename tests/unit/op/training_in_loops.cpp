@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients, optimizers and updates of parameters in loops, in branches and in eaches of loops.
+// passes: start-up
+#include "meshtensor/nn/nn.hpp"
+#include "meshtensor/op/cond.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/each.hpp"
+#include "meshtensor/op/full.hpp"
+
+#include "unit/op/trial.hpp"
+
+namespace mt = meshtensor;
+using mt::to, trial::numbers_of, trial::program;
+
+namespace {
+
+inline constexpr struct rounds_dim : mt::dim<"rounds", 3> {} rounds;
+inline constexpr struct member_dim : mt::dim<"member", 2> {} member;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct in_dim : mt::dim<"in", 2> {} in;
+inline constexpr struct out_dim : mt::dim<"out", 3> {} out;
+
+using numbers = std::vector<double>;
+template <class Program>
+struct in_f64 : mt::precision<Program, mt::f64> {};
+
+numbers of(program const& p, std::string const& path) { return numbers_of(p.variables.at(path)); }
+void check(numbers const& got, numbers const& wanted) {
+  REQUIRE(got.size() == wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(1e-11));
+}
+numbers drawn(std::size_t count, std::uint64_t seed) {
+  trial::stream s{seed};
+  numbers all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(s.between(-1, 1));
+  return all;
+}
+
+inline constexpr mt::layer learns = [](mt::scope auto s, auto x, auto y, auto how) {
+  auto const h = tanh(mt::nn::linear(s / "first", x, in, out));
+  auto const error = sum(h * s.parameter("gain", out, mt::constant(0.5)), out) - y;
+  auto const loss = mean(error * error);
+  how.minimize(s / "optimizer", loss);
+  return loss;
+};
+constexpr auto scheduled_adam(mt::scope auto s) {
+  return mt::adam{.learning_rate = mt::nn::warmup_cosine(s, 0.1, 2, 8), .clip_norm = 0.5};
+}
+constexpr auto plain_momentum(mt::scope auto) { return mt::momentum{.learning_rate = 0.1, .decay = 0.8}; }
+constexpr auto scheduled_adafactor(mt::scope auto s) {
+  return mt::adafactor{.learning_rate = mt::nn::inverse_square_root(s, 0.1, 2)};
+}
+
+/// One step a call.
+template <int Which>
+struct alone {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, in);
+    auto const y = s.input("y", s.real(), batch);
+    auto const net = s / "net";
+    if constexpr (Which == 0) s.output("loss", learns(net, x, y, scheduled_adam(net)));
+    if constexpr (Which == 1) s.output("loss", learns(net, x, y, plain_momentum(net)));
+    if constexpr (Which == 2) s.output("loss", learns(net, x, y, scheduled_adafactor(net)));
+  }
+};
+/// Three steps a call, in a loop.
+template <int Which>
+struct in_loop {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), rounds, batch, in);
+    auto const y = s.input("y", s.real(), rounds, batch);
+    auto const [last, losses] = mt::scan(s / "net", rounds, mt::full(s, 0, s.real()), std::tuple(x, y),
+                                         [](mt::scope auto r, auto, auto x1, auto y1) {
+                                           if constexpr (Which == 0) {
+                                             auto const l = learns(r, x1, y1, scheduled_adam(r));
+                                             return std::tuple(l, l);
+                                           } else if constexpr (Which == 1) {
+                                             auto const l = learns(r, x1, y1, plain_momentum(r));
+                                             return std::tuple(l, l);
+                                           } else {
+                                             auto const l = learns(r, x1, y1, scheduled_adafactor(r));
+                                             return std::tuple(l, l);
+                                           }
+                                         });
+    s.output("loss", losses);
+  }
+};
+
+template <int Which>
+void compare() {
+  program one = program::of<in_f64<alone<Which>>>(), many = program::of<in_f64<in_loop<Which>>>();
+  for (int call = 0; call < 3; ++call) {
+    numbers const x = drawn(24, 3 + static_cast<std::uint64_t>(call)), y = drawn(12, 9);
+    many.fill("x", x), many.fill("y", y);
+    if (call == 0) {  // both begin with the same numbers
+      one.fill("x", numbers(8)), one.fill("y", numbers(4));
+      one.run(), many.run();
+      one.settings.step = many.settings.step = 0;
+      for (auto& [path, b] : many.variables) {
+        for (std::int64_t i = 0; i < b.size(); ++i) b.set(i, 0);
+        if (path == "net/optimizer/updates") continue;
+        mt::block& same = one.variables.at(path);
+        numbers const start = path.find("optimizer") == std::string::npos ? drawn(static_cast<std::size_t>(b.size()), 5)
+                                                                          : numbers(static_cast<std::size_t>(b.size()));
+        for (std::int64_t i = 0; i < b.size(); ++i)
+          b.set(i, start[static_cast<std::size_t>(i)]), same.set(i, start[static_cast<std::size_t>(i)]);
+      }
+    }
+    numbers losses;
+    for (std::size_t r = 0; r < 3; ++r) {
+      one.fill("x", numbers(x.begin() + static_cast<long>(8 * r), x.begin() + static_cast<long>(8 * r + 8)));
+      one.fill("y", numbers(y.begin() + static_cast<long>(4 * r), y.begin() + static_cast<long>(4 * r + 4)));
+      losses.push_back(numbers_of(one.run().at("loss"))[0]);
+    }
+    check(numbers_of(many.run().at("loss")), losses);
+    for (auto const& [path, b] : one.variables) check(of(many, path), numbers_of(b));
+    CHECK(of(many, "net/optimizer/updates")[0] == 3.0 * (call + 1));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an optimizer in a loop does what as many calls do: adam with a schedule") { compare<0>(); }
+TEST_CASE("an optimizer in a loop does what as many calls do: momentum") { compare<1>(); }
+TEST_CASE("an optimizer in a loop does what as many calls do: adafactor with a schedule") { compare<2>(); }
+
+namespace {
+/// Inner steps of gradient descent on fast weights, in a loop, differentiated again outside of it.
+struct inner_steps {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), in);
+    auto const w = s.input("w", s.real(), in);
+    auto const fast = mt::repeat(s, rounds, w, [&](mt::scope auto, auto v) {
+      auto const e = sum(v * x, in) - 1;
+      return v - 0.1 * gradient(e * e, v);
+    });
+    auto const l = sum(fast * fast, in);
+    s.output("fast", fast), s.output("g", gradient(l, w)), s.output("h", gradient(l, x));
+  }
+};
+}  // namespace
+
+TEST_CASE("a gradient in a loop is that of the iteration, and is differentiated with the loop") {
+  program p = program::of<in_f64<inner_steps>>();
+  numbers const x{0.5, -1.25}, w{0.75, 0.25};
+  auto const run = [](numbers const& at_x, numbers v) {
+    for (int i = 0; i < 3; ++i) {
+      double const e = v[0] * at_x[0] + v[1] * at_x[1] - 1;
+      v = {v[0] - 0.1 * 2 * e * at_x[0], v[1] - 0.1 * 2 * e * at_x[1]};
+    }
+    return v;
+  };
+  p.fill("x", x), p.fill("w", w);
+  mt::blocks const given = p.run();
+  check(numbers_of(given.at("fast")), run(x, w));
+  auto const loss = [&](numbers const& at_x, numbers const& at_w) {
+    numbers const v = run(at_x, at_w);
+    return v[0] * v[0] + v[1] * v[1];
+  };
+  for (std::size_t i = 0; i < 2; ++i) {
+    numbers up = w, down = w;
+    up[i] += 1e-6, down[i] -= 1e-6;
+    CHECK(numbers_of(given.at("g"))[i] == doctest::Approx((loss(x, up) - loss(x, down)) / 2e-6).epsilon(1e-6));
+    up = down = x;
+    up[i] += 1e-6, down[i] -= 1e-6;
+    CHECK(numbers_of(given.at("h"))[i] == doctest::Approx((loss(up, w) - loss(down, w)) / 2e-6).epsilon(1e-6));
+  }
+}
