@@ -118,8 +118,8 @@ inline std::unique_ptr<mt::module> unwatched(mt::module const& traced) {
   return m;
 }
 
-/// Compares a program in an each with the program alone, run for one index after the other. Returns a sentence about the
-/// first difference, or nothing.
+/// Compares a program in an each with the program alone, run for one index after the other. Returns a sentence about
+/// the first difference, or nothing.
 inline std::string difference_in_each(mt::module const& watched, mt::name const& entry, std::int64_t extent, int steps,
                                       double tolerance) {
   auto const plain = unwatched(watched);

@@ -7,8 +7,12 @@
 
 namespace meshtensor::detail {
 
-/// The outer value for which an argument of an open frame stands, whole or in slices, or no_id if it is a carry.
+/// The outer value for which an argument of an open frame stands, whole or in slices, or of which it is the view in an
+/// open each. It is no_id for a carry, and for a value made inside.
 constexpr value_id outer_of(builder const& b, value_id argument) {
+  for (int e = 0; e < b.each_count; ++e)
+    for (int i = 0; i < b.eaches[e].inside.count; ++i)
+      if (b.eaches[e].inside.at[i] == argument) return b.eaches[e].outside.at[i];
   for (int level = 0; level < b.depth; ++level) {
     frame const& f = b.frames[level];
     if (f.region != b.m.values[argument].region) continue;

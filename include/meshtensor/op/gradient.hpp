@@ -165,14 +165,8 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
 
 /// The value for which arguments of open loops and views of open eaches stand.
 constexpr value_id source_of(builder const& b, value_id v) {
-  for (;;) {
-    node const& n = b.m.nodes[b.m.values[v].node];
-    value_id const outer = n.kind == primitive::argument ? outer_of(b, v)
-                           : n.kind == primitive::hide   ? b.m.operand(n, 0)
-                                                         : value_id{no_id};
-    if (outer == no_id) return v;
-    v = outer;
-  }
+  for (value_id outer = outer_of(b, v); outer != no_id; outer = outer_of(b, v)) v = outer;
+  return v;
 }
 
 /// Reports G48 if the body of a loop or an each, in which a loss was computed, uses a tensor from outside that was
@@ -185,7 +179,7 @@ constexpr void require_no_detour(builder& b, sources_of_loss const& sources, val
     if ((n.kind != primitive::argument && n.kind != primitive::hide) || !sources.differentiable[b.m.result(n)])
       continue;
     value_id const outer = source_of(b, b.m.result(n));
-    if (outer == source || b.m.nodes[b.m.values[outer].node].operands.count == 0) continue;
+    if (outer == source || outer == b.m.result(n) || b.m.nodes[b.m.values[outer].node].operands.count == 0) continue;
     if (!sources_of_loss(b.m, outer).differentiable[source]) continue;
     diagnostic d{};
     add_type(d << "G48 gradient: the body uses a tensor from outside that was computed there from the tensor by which "

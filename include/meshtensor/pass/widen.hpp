@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the nodes of `each` compute all indices at once.
-// before: nodes between hide and show nodes are written for one index.  after: no hide or show is left. Every value that
-// differs from index to index has the dim, in front of its own dims.
+// before: nodes between hide and show nodes are written for one index.  after: no hide or show is left. Every value
+// that differs from index to index has the dim, in front of its own dims.
 // why: no later pass, device or file knows of `each`. Its dim is a dim like any other.
 #pragma once
 
@@ -185,8 +185,8 @@ struct widener : rebuild {
 
 /// Replaces the bodies of `each` and `map` by nodes for all indices.
 ///
-/// errors  G42 too many dims; G44 a tensor differs along a dim that it shows; G46 a decision or an operation that cannot
-///         differ by index; G47 an outer variable gets a next value that differs
+/// errors  G42 too many dims; G44 a tensor differs along a dim that it shows; G46 a decision or an operation that
+///         cannot differ by index; G47 an outer variable gets a next value that differs
 constexpr module widen(module const& m) {
   bool any = false;
   for (int i = 0; i < m.node_count; ++i)
