@@ -29,6 +29,7 @@
 #include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stencil.hpp"
+#include "meshtensor/op/steps.hpp"
 #include "meshtensor/op/top_k.hpp"
 
 #include "meshtensor/nn/nn.hpp"

@@ -15,6 +15,7 @@ namespace meshtensor {
 
 struct builder : value_builder {
   static constexpr int max_depth = 8;
+  static constexpr int max_step_outputs = 64;
   int depth;
   frame frames[max_depth];
   static constexpr int max_eaches = 4;
@@ -29,7 +30,9 @@ struct builder : value_builder {
   int write_count;                // the updates in it
   node_id writes[max_variables];  // nodes; a rejected attempt may leave some that are no longer updates
   int update_count;
-  state_update updates[max_updates];  // in the bodies of loops that are not complete
+  state_update updates[max_updates];                // in the bodies of loops that are not complete
+  id_list<max_step_outputs, name_id> output_names;  // of the program in the innermost mt::steps
+  id_list<max_step_outputs> output_values;
 
   constexpr explicit builder(module& target)
       : value_builder(target),
@@ -44,7 +47,9 @@ struct builder : value_builder {
         write_count(0),
         writes{},
         update_count(0),
-        updates{} {}
+        updates{},
+        output_names{},
+        output_values{} {}
 
   using table_builder::add_number;
   /// Adds the rows of a number, which may be an expression. Returns its last row.
@@ -120,6 +125,17 @@ struct builder : value_builder {
     for (int i = 0; i < m.node_count; ++i)
       if (is_it(m.nodes[i])) return static_cast<node_id>(i);
     return no_id;
+  }
+
+  /// Removes a write of the entry, which has no results, because another one follows.
+  constexpr void remove_write(node_id which) {
+    for (int i = which + 1; i < m.node_count; ++i) m.nodes[i - 1] = m.nodes[i];
+    --m.node_count;
+    for (int v = 0; v < m.value_count; ++v)
+      if (m.values[v].node > which) m.values[v].node = static_cast<node_id>(m.values[v].node - 1);
+    for (int i = 0; i < write_count; ++i)
+      if (writes[i] > which) writes[i] = static_cast<node_id>(writes[i] - 1);
+      else if (writes[i] == which) writes[i--] = writes[--write_count];
   }
 
   // loops that are complete

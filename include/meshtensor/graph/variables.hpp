@@ -101,6 +101,32 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   return static_cast<variable_id>(b.m.variable_count++);
 }
 
+/// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks` says
+/// so, and an each takes slices if it has the each's dim.
+constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks) {
+  region_id const here = b.region;
+  int const depth = b.depth, eaches = std::exchange(b.each_count, 0);
+  for (int level = 0; level <= depth; ++level) {
+    b.region = level == depth ? here : b.frames[level].around, b.depth = level;
+    if (level > 0) v = stacks(b.frames[level - 1]) ? b.add_stacked(v) : b.use(v);
+    for (int e = 0; e < eaches; ++e)
+      if (b.eaches[e].depth == level) v = b.view(e, v);
+  }
+  b.region = here, b.depth = depth, b.each_count = eaches;
+  return v;
+}
+
+/// Adds a node without operands to the entry: an input, of which the bodies of mt::steps and of eaches see slices.
+constexpr value_id in_entry(builder& b, primitive kind, dtype type, shape const& dims, attributes const& a) {
+  region_id const here = b.region;
+  int const depth = b.depth, eaches = std::exchange(b.each_count, 0);
+  if (depth != 0) b.region = b.frames[0].around;
+  b.depth = 0;
+  value_id const v = b.add(kind, {}, type, dims, a);
+  b.region = here, b.depth = depth, b.each_count = eaches;
+  return seen_from_entry(b, v, [](frame const& f) { return f.is_steps; });
+}
+
 /// The value of a variable before this step, at the current position. The entry reads it once, and every loop that
 /// stacks it takes slices of it.
 constexpr value_id read(builder& b, variable_id which) {
@@ -118,18 +144,8 @@ constexpr value_id read(builder& b, variable_id which) {
     b.region = entry, b.depth = 0;
     v = b.add(primitive::read, {}, m.variables[which].type, m.variables[which].dims, read_attributes{which}.packed());
   }
-  int const eaches = std::exchange(b.each_count, 0);
-  for (int level = 0; level <= depth; ++level) {
-    b.depth = level;
-    if (level > 0) {
-      b.region = b.frames[level - 1].region;
-      v = b.frames[level - 1].shares_parameters ? b.use(v) : b.add_stacked(v);
-    }
-    for (int e = 0; e < eaches; ++e)
-      if (b.eaches[e].depth == level) v = b.view(e, v);
-  }
-  b.region = here, b.depth = depth, b.each_count = eaches;
-  return v;
+  b.region = here, b.depth = depth;
+  return seen_from_entry(b, v, [](frame const& f) { return !f.shares_parameters; });
 }
 
 }  // namespace detail

@@ -96,7 +96,8 @@ class program {
   static void verify(mt::module const& m) {
     for (int i = 0; i < m.node_count; ++i) {
       char const* const finding = mt::verify_node(m, m.nodes[i]);
-      INFO("node " << i << ", " << mt::text_of(m.nodes[i].kind) << ": " << (finding == nullptr ? "" : finding));
+      INFO("node " << i << ", " << std::string(mt::text_of(m.nodes[i].kind)) << ": "
+                   << std::string(finding == nullptr ? "" : finding));
       REQUIRE(finding == nullptr);
     }
   }

@@ -90,19 +90,23 @@ class scope_place {
   constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
   }
-  /// The dims that the open eaches add to what their bodies declare.
-  constexpr shape dims_of_eaches() const {
+  /// Whether all open regions are bodies of mt::steps.
+  constexpr bool is_in_steps_alone() const {
+    for (int level = 0; level < b_->depth; ++level)
+      if (!b_->frames[level].is_steps) return false;
+    return true;
+  }
+  /// The dims that mt::steps and the open eaches add to what their bodies declare.
+  constexpr shape dims_of_steps_and_eaches() const {
     shape dims{};
+    for (int level = 0; level < b_->depth; ++level) dims.add(b_->frames[level].loop_dim);
     for (int e = 0; e < b_->each_count; ++e)
       if (!b_->eaches[e].shares_variables) dims.add(b_->eaches[e].dim);
     return dims;
   }
-  constexpr value_id of_one_index(value_id v) const {
-    for (int e = 0; e < b_->each_count; ++e) v = b_->view(e, v);
-    return v;
-  }
+  /// A value for all indices of the eaches that were opened in the current body.
   constexpr value_id of_all_indices(value_id v) const {
-    for (int e = b_->each_count; e-- > 0;)
+    for (int e = b_->each_count; e-- > 0 && b_->eaches[e].depth == b_->depth;)
       if (dim_id const dim = b_->eaches[e].dim; !b_->eaches[e].shares_variables)
         v = b_->add(primitive::show, {v}, b_->m.values[v].type, led_by(dim, b_->m.values[v].dims),
                     view_attributes{dim, false}.packed());
