@@ -130,7 +130,11 @@ struct widener : rebuild {
         all.add(with_dims(taken.at[k], hidden.wide(hidden.of[old], from.operand_value(n, k).dims)));
       i = inferred(n, taken = all);
     }
-    if (!gives(i, old)) return refuse(n, "G46 ", text_of(n.kind), " does not take the further dim of an each");
+    if (!gives(i, old)) {
+      diagnostic d{};
+      b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
+      return;
+    }
     copy(n, taken);
     m.values[(*this)[old]].dims = i.dims;
     replace(old, laid_out((*this)[old], old));
@@ -152,32 +156,27 @@ struct widener : rebuild {
 
   // Whether a node may differ by index as it does. If not, reports why.
   constexpr bool allows(node const& n) {
-    for (int k = 0; k < n.results.count; ++k)
-      if (dim_id const dim = hidden.hidden_and_shown(from.result(n, k)); dim != no_id)
-        return refuse(n, "G44 a tensor differs by index of '", from.dim_name(dim),
-                      "' and has this dim, too: rename the dim of the tensor that is the same for all indices"),
-               false;
-    if (n.operands.count == 0 || hidden.of[from.operand(n, 0)] == 0) return true;
-    name const& dim = from.dim_name(hidden.first(from.operand(n, 0)));
-    if (n.kind == primitive::repeat && loop::of(n).ends_early)
-      return refuse(n, "G46 a condition differs by index of '", dim,
-                    "': cond and while_loop in an each take a condition that is the same for all indices, such as "
-                    "any(across(c, dim), dim); select chooses by index"),
-             false;
-    if (n.kind == primitive::write)
-      return refuse(n, "G47 the next value of a variable from outside differs by index of '", dim,
-                    "': declare the variable in the each, or reduce over the dim, as in mean(across(x, dim), dim)"),
-             false;
-    if (n.kind == primitive::output)
-      return refuse(n, "G47 an output of map differs by index of '", dim,
-                    "': return the tensor from the body and give it out outside"),
-             false;
-    return true;
-  }
-  constexpr void refuse(node const&, auto const&... words) {
     diagnostic d{};
-    (d << ... << words);
-    b.note(d);
+    for (int k = 0; k < n.results.count && d.empty(); ++k)
+      if (dim_id const dim = hidden.hidden_and_shown(from.result(n, k)); dim != no_id)
+        d << "G44 a tensor differs by index of '" << from.dim_name(dim)
+          << "' and has this dim, too: rename the dim of the tensor that is the same for all indices";
+    bool const differs = n.operands.count != 0 && hidden.of[from.operand(n, 0)] != 0;
+    if (differs && d.empty()) {
+      name const& dim = from.dim_name(hidden.first(from.operand(n, 0)));
+      if (n.kind == primitive::repeat && loop::of(n).ends_early)
+        d << "G46 a condition differs by index of '" << dim
+          << "': cond and while_loop in an each take a condition that is the same for all indices, such as "
+             "any(across(c, dim), dim); select chooses by index";
+      if (n.kind == primitive::write)
+        d << "G47 the next value of a variable from outside differs by index of '" << dim
+          << "': declare the variable in the each, or reduce over the dim, as in mean(across(x, dim), dim)";
+      if (n.kind == primitive::output)
+        d << "G47 an output of map differs by index of '" << dim
+          << "': return the tensor from the body and give it out outside";
+    }
+    if (!d.empty()) b.note(d);
+    return d.empty();
   }
 };
 
