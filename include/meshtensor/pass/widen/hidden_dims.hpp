@@ -85,8 +85,8 @@ struct hidden_dims {
     }
   }
 
-  // What differs spreads from operands to results, and around loops until nothing changes. It stands last, because clang
-  // evaluates member templates only behind their definitions.
+  // What differs spreads from operands to results, and around loops until nothing changes. It stands last, because
+  // clang evaluates member templates only behind their definitions.
   constexpr void spread() {
     for (bool changed = true; changed;) {
       changed = false;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each index would end its loop by itself.
+// expect: G46 a condition differs by index of 'batch': cond and while_loop in an each take a condition that is the same
+// expect: while_loop_differs_in_an_each.cpp:16)
+#include "meshtensor/meshtensor.hpp"
+
+namespace mt = meshtensor;
+
+inline constexpr struct batch : mt::dim<"batch", 4> {} batch;
+inline constexpr struct in : mt::dim<"in", 6> {} in;
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = mt::map(s / "examples", batch, x, [](mt::scope auto m, auto one) {
+      auto [count, last] = mt::while_loop(
+          m / "halve", mt::at_most(9), [](auto, auto h) { return sum(h * h) > 1; },
+          [](auto, auto h) { return h * 0.5; }, one);
+      return last;
+    });
+    s.output("y", y);
+  }
+};
+struct mesh : mt::mesh<> {};
+struct layout : mt::layout<> {};
+
+int main() {
+  auto const job = mt::job::as_threads();
+  mt::store values(job);
+  mt::executable<step, mesh, layout> run(values);
+}
