@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows go to the ranks of their groups, for all indices alike.
 // expect: G46 exchange_rows does not take the further dim of an each
-// expect: rows_exchanged_in_an_each.cpp:20)
+// expect: rows_exchanged_in_an_each.cpp:18)
 #include "meshtensor/meshtensor.hpp"
 
 namespace mt = meshtensor;
