@@ -103,7 +103,7 @@ std::vector<std::string> part_of(std::vector<std::string> const& lines, std::str
     return std::find_if(from, lines.end(), [&](std::string const& line) { return line.find(what) != line.npos; });
   };
   auto const begin = next(lines.begin(), first), end = next(begin, last);
-  if (end == lines.end()) return {"no lines from '" + first + "' to '" + last + "'"};
+  REQUIRE_MESSAGE(end != lines.end(), "no lines from '", first, "' to '", last, "'");
   std::vector<std::string> part(begin, end + 1);
   std::size_t indented = part[0].size();
   for (std::string const& line : part) indented = std::min(indented, line.find_first_not_of(' '));
