@@ -25,19 +25,32 @@ constexpr X as_divisor(X const& x, bool may_be_zero) {
   return may_be_zero ? X(select(x == 0, 1, x)) : x;
 }
 
+/// √Σ g² over all gradients. In f64 no square of a narrower float overflows or vanishes. Squares of f64 may do so, and
+/// are added as `scaled_squares.hpp` says.
+template <dtype T>
+constexpr tensor<dtype::f64> global_norm(gradients<T> const& g) {
+  builder& b = *g.owner;
+  value_id usual = no_id, lowered = no_id;
+  auto const add_up = [&](value_id& all, value_id term) { all = all == no_id ? term : add(b, all, term); };
+  for (int i = 0; i < g.size(); ++i) {
+    if constexpr (T == dtype::f64) {
+      auto const q = squares_within(g[i].gradient, [](any_tensor<T> const& y) { return sum(y); });
+      add_up(usual, q.usual.id), add_up(lowered, q.lowered.id);
+    } else {
+      auto const wide = cast<dtype::f64>(g[i].gradient);
+      add_up(usual, sum(wide * wide).id);
+    }
+  }
+  using total = tensor<dtype::f64>;
+  if constexpr (T == dtype::f64) return root_of(squares_of{total(&b, usual), total(&b, lowered)});
+  else return sqrt(total(&b, usual));
+}
+
 /// min(1, limit / √Σ g²) over all gradients: the factor that clips their global norm to `limit`.
 template <dtype T, scope S>
 constexpr tensor<T> clipping(S const& s, gradients<T> const& g, number const& limit, bool may_be_zero) {
-  builder& b = *g.owner;
-  value_id usual = no_id, lowered = no_id;
-  for (int i = 0; i < g.size(); ++i) {
-    auto const q = squares_within(g[i].gradient, [](any_tensor<T> const& y) { return sum(y); });
-    usual = i == 0 ? q.usual.id : add(b, usual, q.usual.id);
-    lowered = i == 0 ? q.lowered.id : add(b, lowered, q.lowered.id);
-  }
-  auto const most = own_tensor<T>(s, limit);
-  auto const length = root_of(squares_of{tensor<T>(&b, usual), tensor<T>(&b, lowered)});
-  return most / as_divisor(maximum(length, most), may_be_zero);
+  auto const most = own_tensor<dtype::f64>(s, limit);
+  return cast<T>(most / as_divisor(maximum(global_norm(g), most), may_be_zero));
 }
 
 /// Stands for a loss that was not given.
