@@ -5,7 +5,13 @@
 //
 // Prints:
 //
-//     1 ranks, step   0: loss 0.6, disagreement 0.5 near the points, 0.5 far from them
+//     1 ranks, step   0: loss 1.123, disagreement 0.981 near the points, 1.284 far from them
+//     1 ranks, step 100: loss 0.015, disagreement 0.032 near the points, 0.516 far from them
+//     1 ranks, step 200: loss 0.003, disagreement 0.023 near the points, 0.628 far from them
+//     1 ranks, step 300: loss 0.001, disagreement 0.014 near the points, 0.647 far from them
+//     2 ranks, step   0: loss 1.123, disagreement 0.981 near the points, 1.284 far from them
+//     ...
+//     the results differ by 6e-08 at most
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -66,7 +72,7 @@ std::vector<float> train(mt::job const& job, mt::job const& speaker, int n) {
     results.insert(results.end(), {r.get<"loss">(), r.get<"near">(), r.get<"far">()});
     if (i % 100 == 0)
       mt::print(speaker,
-                "{} ranks, step {:>3}: loss {:.5f}, disagreement {:.3f} near the points, {:.3f} far from them\n", n, i,
+                "{} ranks, step {:>3}: loss {:.3f}, disagreement {:.3f} near the points, {:.3f} far from them\n", n, i,
                 float(r.get<"loss">()), float(r.get<"near">()), float(r.get<"far">()));
   }
   return results;

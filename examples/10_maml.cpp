@@ -5,7 +5,13 @@
 //
 // Prints:
 //
-//     1 ranks, step   0: loss 0.6
+//     1 ranks, step   0: loss 3.85 before the adaptation, 4.89 after it
+//     1 ranks, step 100: loss 2.90 before the adaptation, 1.54 after it
+//     1 ranks, step 200: loss 4.21 before the adaptation, 1.34 after it
+//     1 ranks, step 300: loss 3.09 before the adaptation, 0.94 after it
+//     2 ranks, step   0: loss 3.85 before the adaptation, 4.89 after it
+//     ...
+//     the first twenty losses differ by 5e-07 at most
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,14 +73,14 @@ inline constexpr struct ranks : mt::axis<"ranks"> {} ranks;
 struct mesh : mt::mesh<ranks> {};
 struct layout : mt::layout<mt::shard<task, ranks>> {};
 
-// Trains for 600 steps, each with new tasks. Returns the losses before and after the adaptation.
+// Trains for 300 steps, each with new tasks. Returns the losses before and after the adaptation.
 std::vector<std::array<float, 2>> train(mt::job const& job, mt::job const& speaker, int n) {
   mt::store weights(job);
   mt::executable<train_step, mesh, layout> step(weights, ranks(n));
   std::mt19937 generator(1);
   auto const between = [&](double low, double high) { return low + (high - low) * generator() / 4294967296.; };
   std::vector<std::array<float, 2>> losses;
-  for (int i = 0; i <= 600; ++i) {
+  for (int i = 0; i <= 300; ++i) {
     mt::array<float, task, shots> x, y, new_x, new_y;
     for (int t = 0; t < 25; ++t) {
       double const amplitude = between(0.1, 5), phase = between(0, std::numbers::pi);
@@ -86,7 +92,7 @@ std::vector<std::array<float, 2>> train(mt::job const& job, mt::job const& speak
     }
     auto const r = step(mt::feed<"x">(x), mt::feed<"y">(y), mt::feed<"new_x">(new_x), mt::feed<"new_y">(new_y));
     losses.push_back({r.get<"before">(), r.get<"after">()});
-    if (i % 150 == 0)
+    if (i % 100 == 0)
       mt::print(speaker, "{} ranks, step {:>3}: loss {:.2f} before the adaptation, {:.2f} after it\n", n, i,
                 losses.back()[0], losses.back()[1]);
   }

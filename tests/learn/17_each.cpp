@@ -112,7 +112,7 @@ TEST_CASE("members exchange nothing, because no member asks for another one") {
 TEST_CASE("map gives the gradient of each example") {
   auto const job = mt::job::as_threads();
   mt::store weights(job);
-  mt::executable<examples, mesh, layout> step(weights, ranks(1));
+  mt::executable<examples, mt::mesh<>, mt::layout<>> step(weights);
   auto const result = step(mt::feed<"x">(x));
   auto const derivative = result.get<"gradients">().gather();
   // The loss of an example is exp(x₀ w₀ + x₁ w₁), so its derivative is x times its loss: e, e and 1 for w = (1, 1).

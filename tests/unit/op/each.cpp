@@ -267,7 +267,7 @@ inline constexpr struct channels_dim : mt::dim<"channels", 2> {} channels;
 inline constexpr struct classes_dim : mt::dim<"classes", 3> {} classes;
 
 /// The loss of one image in a convolutional network, and its gradients by all weights, clipped together.
-constexpr auto clipped_gradients(mt::scope auto s, auto image, auto label) {
+inline constexpr mt::layer clipped_gradients = [](mt::scope auto s, auto image, auto label) {
   auto const kernel = s.parameter("kernel", k_rows, k_cols, channels);
   auto const last = s.parameter("last", rows, channels, classes);
   auto const bias = s.parameter("bias", classes);
@@ -278,7 +278,7 @@ constexpr auto clipped_gradients(mt::scope auto s, auto image, auto label) {
   auto const [a, b, c] = gradient(loss, kernel, last, bias);
   auto const shrink = 1 / maximum(1, sqrt(sum(a * a) + sum(b * b) + sum(c * c)) / 0.75);
   return std::tuple(loss, a * shrink, b * shrink, c * shrink);
-}
+};
 /// Abadi et al. 2016: the mean of clipped gradients, with noise, here on one weight alone.
 struct private_step {
   constexpr void operator()(mt::scope auto s) const {
