@@ -31,7 +31,7 @@ void check(mt::datasets::image_set const& all) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::vector<std::uint8_t> const bytes(data, data + size);
   refused_or_good([&] {
-    mt::datasets::idx_array const a = mt::idx_of(bytes, "x");
+    mt::datasets::idx_array const a = mt::datasets::idx_of(bytes, "x");
     std::size_t count = 1;
     for (std::int64_t extent : a.extents) count *= static_cast<std::size_t>(extent);
     fuzz::require(count == a.bytes.size() && count <= size);
@@ -40,8 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   // The second byte says where the labels begin.
   auto const middle = static_cast<std::ptrdiff_t>(2 + std::size_t{data[1]} * (size - 2) / 256);
   refused_or_good([&] {
-    check(mt::datasets::idx_images(mt::idx_of({bytes.begin() + 2, bytes.begin() + middle}, "x"),
-                                   mt::idx_of({bytes.begin() + middle, bytes.end()}, "y"), "x", "y"));
+    check(mt::datasets::idx_images(mt::datasets::idx_of({bytes.begin() + 2, bytes.begin() + middle}, "x"),
+                                   mt::datasets::idx_of({bytes.begin() + middle, bytes.end()}, "y"), "x", "y"));
   });
   // A record is longer than what is tried: it is repeated.
   refused_or_good([&] {

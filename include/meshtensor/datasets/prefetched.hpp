@@ -16,7 +16,7 @@
 namespace meshtensor::datasets {
 
 /// Values numbered from `first` on, which threads make before they are needed. For example, with
-/// `mt::datasets::prefetched<pair_batch> batches([&](auto number, auto& to) { all.read(number, to); });`, a program calls
+/// `prefetched<pair_batch> batches([&](auto number, auto& to) { all.read(number, to); });`, a program calls
 /// `batches.next()` once a step. The result of `make` may depend only on the number, because several threads call it at
 /// once. At most `ahead` values wait, in memory that is reused.
 template <class T>

@@ -22,7 +22,7 @@ std::string refusal(F const& f) {
   return meshtensor_test::sentence(f);
 }
 std::string of_idx(bytes const& b) {
-  return refusal([&] { mt::idx_of(b, "x"); });
+  return refusal([&] { mt::datasets::idx_of(b, "x"); });
 }
 
 }  // namespace
