@@ -107,7 +107,6 @@ class trace_scope : public scope_variables {
   /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
   /// in this body gave it, else its value before.
   ///
-  /// grad    flows into the value that the update gave
   template <handle H>
   constexpr H next(H const& variable) const {
     value_id const v = next_value(variable.id);

@@ -101,8 +101,8 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   return static_cast<variable_id>(b.m.variable_count++);
 }
 
-/// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks` says
-/// so, and an each takes slices if it has the each's dim.
+/// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks`
+/// says so, and an each takes slices if it has the each's dim.
 constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks) {
   region_id const here = b.region;
   int const depth = b.depth, eaches = std::exchange(b.each_count, 0);

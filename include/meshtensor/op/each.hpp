@@ -12,10 +12,10 @@
 namespace meshtensor {
 
 /// Runs `body` once for every index of `dim`, all at once and each index by itself: `auto loss = each(s / "members",
-/// member, std::tuple(x, y), [](auto m, auto x, auto y) {…})`. The body is written for one index, so no tensor in it has
-/// the dim. It sees its slice of an operand that has the dim, and the whole of any other operand or outer tensor. The
-/// parameters, states, inputs and outputs that it declares have the dim, so that each index has its own. It may train
-/// them: gradients and updates in the body are those of one index.
+/// member, std::tuple(x, y), [](auto m, auto x, auto y) {…})`. The body is written for one index, so no tensor in it
+/// has the dim. It sees its slice of an operand that has the dim, and the whole of any other operand or outer tensor.
+/// The parameters, states, inputs and outputs that it declares have the dim, so that each index has its own. It may
+/// train them: gradients and updates in the body are those of one index. Conditions may differ by index.
 ///
 /// dims    the results of the body, with `dim` in front. A body without results returns nothing
 /// layout  shard the dim like any other dim. A rank that holds one index does the work of the body alone
@@ -36,8 +36,8 @@ constexpr auto each(S const& s, D, Body const& body, detail::each_line<S, D, std
   return detail::record_each<false, D>(s, where, std::tuple<>{}, body);
 }
 
-/// `each` with shared parameters: the parameters, states, inputs and outputs that the body declares lack the dim, so all
-/// indices have the same. For example, per-example gradients of ordinary layers are written with `map`.
+/// `each` with shared parameters: the parameters, states, inputs and outputs that the body declares lack the dim, so
+/// all indices have the same. For example, per-example gradients of ordinary layers are written with `map`.
 template <scope S, dim_type D, class Xs, class Body>
 requires(detail::is_handles<Xs>)
 constexpr auto map(S const& s, D, Xs const& operands, Body const& body,

@@ -8,7 +8,7 @@
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/pass/rebuild.hpp"
 #include "meshtensor/pass/widen/decision.hpp"
-#include "meshtensor/pass/widen/hidden_dims.hpp"
+#include "meshtensor/pass/widen/refused_difference.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -45,7 +45,7 @@ struct widener : rebuild {
  private:
   constexpr void widen(node const& n) {
     enter(n);
-    if (!allows(n)) return;
+    if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
       case primitive::hide:
       case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
@@ -199,7 +199,10 @@ struct widener : rebuild {
         all.add(with_dims(taken.at[k], hidden.wide(hidden.of[old], from.operand_value(n, k).dims)));
       i = inferred(n, taken = all);
     }
-    if (!gives(i, old)) return refuse(n, "G46 ", text_of(n.kind), " does not take the further dim of an each");
+    if (!gives(i, old)) {
+      diagnostic d{};
+      return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
+    }
     copy(n, taken);
     m.values[(*this)[old]].dims = i.dims;
     replace(old, laid_out((*this)[old], old));
@@ -217,40 +220,6 @@ struct widener : rebuild {
   constexpr bool gives(inference const& i, value_id old) const {
     shape const dims = hidden.wide(old);
     return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
-  }
-
-  // Whether a node may differ by index as it does. If not, reports why.
-  constexpr bool allows(node const& n) {
-    for (int k = 0; k < n.results.count; ++k)
-      if (dim_id const dim = hidden.hidden_and_shown(from.result(n, k)); dim != no_id)
-        return refuse(n, "G44 a tensor differs by index of '", from.dim_name(dim),
-                      "' and has this dim, too: rename the dim of the tensor that is the same for all indices"),
-               false;
-    if (n.kind == primitive::show && is_within_decision(n.region, view_attributes::of(n).dim))
-      return refuse(n, "G46 across stands in a loop or branch that not all indices of '",
-                    from.dim_name(view_attributes::of(n).dim), "' run: some have no such value; call it outside"),
-             false;
-    if (n.operands.count == 0 || hidden.of[from.operand(n, 0)] == 0) return true;
-    name const& dim = from.dim_name(hidden.first(from.operand(n, 0)));
-    if (n.kind == primitive::write)
-      return refuse(n, "G47 the next value of a variable from outside differs by index of '", dim,
-                    "': declare the variable in the each, or reduce over the dim, as in mean(across(x, dim), dim)"),
-             false;
-    if (n.kind == primitive::output)
-      return refuse(n, "G47 an output of map differs by index of '", dim,
-                    "': return the tensor from the body and give it out outside"),
-             false;
-    return true;
-  }
-  constexpr bool is_within_decision(region_id r, dim_id dim) const {
-    for (; owner[r] != 0; r = from.regions[r].parent)
-      if (hidden.dims_of(hidden.of_decision(from.nodes[owner[r] - 1])).has(dim)) return true;
-    return false;
-  }
-  constexpr void refuse(node const&, auto const&... words) {
-    diagnostic d{};
-    (d << ... << words);
-    b.note(d);
   }
 };
 
