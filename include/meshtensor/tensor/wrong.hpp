@@ -139,7 +139,7 @@ struct refused_call {
 template <class C, class Traits, handle H>
 constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits>& out, H const&) {
   static_assert(
-      is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
+      is_valid<detail::wrong<"T27 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
                              "at it in each step, mt::eager computes at once",
                              H>>);
   return out;
