@@ -73,12 +73,11 @@ constexpr auto gather(Table const& table, Index const& index, D along,
 template <handle X, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument>
 requires(!handle<A> || !dim_type<B>)
-constexpr auto gather(
-    X const& x, A const& = {}, B const& = {}, C const& = {},
-    detail::refused_call<detail::with_code<handle<A>, "T25", "T37",
-                                           "gather takes a table, a tensor of positions and the dim of the "
-                                           "table that they count: gather(table, index, vocab)">,
-                         X, A, B, C> const& = {}) {
+constexpr auto gather(X const& x, A const& = {}, B const& = {}, C const& = {},
+                      detail::refused_call_with<detail::code_if<handle<A>, "T25", "T37">,
+                                                "gather takes a table, a tensor of positions and the dim of the "
+                                                "table that they count: gather(table, index, vocab)",
+                                                X, A, B, C> const& = {}) {
   return detail::given_up(x);
 }
 /// Rejects the name that other libraries have for gather.

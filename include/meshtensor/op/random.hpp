@@ -160,9 +160,11 @@ consteval auto random_finding() {
 }
 /// The code of a call of `bernoulli` with wrong arguments.
 template <class... A>
-inline constexpr literal bernoulli_code = !(scope<A> || ...)   ? literal("T17 ")
-                                          : !(is_to<A> || ...) ? literal("T26 ")
-                                                               : literal("T37 ");
+struct bernoulli_code {
+  static constexpr auto value = !(scope<A> || ...)   ? literal("T17")
+                                : !(is_to<A> || ...) ? literal("T26")
+                                                     : literal("T37");
+};
 /// Like `refused_call`, for random numbers.
 template <literal Call, class... A>
 struct refused_random {
@@ -210,12 +212,11 @@ requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C
          !(scope<A> && number_like<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
 constexpr auto bernoulli(
     A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
-    detail::refused_call<
-        detail::joined_words<
-            detail::bernoulli_code<A, B, C, D, E>,
-            "bernoulli takes a scope, a probability, which is a number, and the dims in to: "
-            "bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities it is uniform(s / "
-            "\"keep\", mt::f32, mt::to(batch)) < p">,
+    detail::refused_call_with<
+        detail::bernoulli_code<A, B, C, D, E>,
+        "bernoulli takes a scope, a probability, which is a number, and the dims in to: "
+        "bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities it is uniform(s / "
+        "\"keep\", mt::f32, mt::to(batch)) < p",
         A, B, C, D, E> const& = {}) {
   return detail::without_random<dtype::boolean>(a, b, c, d, e);
 }

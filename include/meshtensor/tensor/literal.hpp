@@ -28,9 +28,13 @@ inline constexpr auto joined_words = [] {
   return all;
 }();
 
-/// A sentence with one of two codes, because one overload rejects two mistakes. It has `Code` if `Holds`.
-template <bool Holds, literal Code, literal Otherwise, literal Words>
-inline constexpr auto with_code = joined_words<(Holds ? Code : Otherwise), " ", Words>;
+/// The code of an overload that rejects two mistakes: `Code` if `Holds`.
+template <bool Holds, literal Code, literal Otherwise>
+struct code_if {
+  static constexpr auto value = Holds ? Code : Otherwise;
+};
+template <class Code, literal Words>
+inline constexpr auto with_code = joined_words<Code::value, " ", Words>;
 
 /// Stands for an argument that was not given.
 struct no_argument {};

@@ -133,6 +133,16 @@ struct refused_call {
   }
 };
 
+/// Like `refused_call`, for an overload that rejects several mistakes. `Code::value` is the code of the mistake. `Code`
+/// is a type, so that the sentence is made only for a call here, too.
+template <class Code, literal Words, class... Facts>
+struct refused_call_with {
+  template <class Reason = refusal<with_code<Code, Words>, Facts...>>
+  MESHTENSOR_REFUSES constexpr refused_call_with(std::source_location const& = std::source_location::current()) {
+    static_assert(is_said<Reason>, "meshtensor refuses this call");
+  }
+};
+
 }  // namespace detail
 
 /// Rejects printing a tensor.

@@ -32,7 +32,7 @@ consteval auto declaration_finding() {
         "out, as in s.parameter(\"weight\", in, out)",
         Args...>{};
   else if constexpr (others != static_cast<int>(ends))
-    return refusal<with_code<are_in_another_order, "T37", "T25",
+    return refusal<with_code<code_if<are_in_another_order, "T37", "T25">,
                              "a parameter is declared by its name, its dims and at last, if wanted, an initializer">,
                    Args...>{};
   else return no_error{};

@@ -31,9 +31,11 @@ inline constexpr bool calls_conv =
 
 /// The code of a call that `calls_conv` does not accept: an operand, `to` or a window is missing or of another kind.
 template <class X, class K, class To>
-inline constexpr literal conv_code = !handle<X> || !handle<K> ? literal("T37 ")
-                                     : !is_to<To>             ? literal("T26 ")
-                                                              : literal("T36 ");
+struct conv_code {
+  static constexpr auto value = !handle<X> || !handle<K> ? literal("T37")
+                                : !is_to<To>             ? literal("T26")
+                                                         : literal("T36");
+};
 
 /// The refusal of a convolution or, if `Backward`, of a transposed one. `Words` are its sentence.
 template <bool Backward, literal Words, class... Facts>
@@ -97,11 +99,10 @@ template <detail::argument A, detail::argument B = detail::no_argument, detail::
 requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
 constexpr auto conv(
     A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
-    detail::refused_call<
-        detail::joined_words<
-            detail::conv_code<A, B, C>,
-            "conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
-            "the kernel: conv(x, kernel, mt::to(batch, rows_2, c_out), mt::window(rows, rows_2, k_rows)), not">,
+    detail::refused_call_with<
+        detail::conv_code<A, B, C>,
+        "conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
+        "the kernel: conv(x, kernel, mt::to(batch, rows_2, c_out), mt::window(rows, rows_2, k_rows)), not",
         A, B, C, D, E, F, G> const& = {}) {
   return detail::given_up(a, b);
 }
@@ -112,12 +113,11 @@ template <detail::argument A, detail::argument B = detail::no_argument, detail::
 requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
 constexpr auto conv_transposed(
     A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
-    detail::refused_call<
-        detail::joined_words<detail::conv_code<A, B, C>,
-                             "conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
-                             "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
-                             "c_in), mt::window(rows, rows_2, k_rows)), not">,
-        A, B, C, D, E, F, G> const& = {}) {
+    detail::refused_call_with<detail::conv_code<A, B, C>,
+                              "conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
+                              "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
+                              "c_in), mt::window(rows, rows_2, k_rows)), not",
+                              A, B, C, D, E, F, G> const& = {}) {
   return detail::given_up(a, b);
 }
 

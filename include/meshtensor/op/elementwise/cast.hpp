@@ -31,10 +31,10 @@ constexpr auto cast(
 /// Rejects other arguments, for example the dtype before the tensor, or a dtype that is not a constant.
 template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(handle<A> ? !detail::is_dtype<B> : handle<B>)
-constexpr auto cast(A const& a, B const& b = {}, C const& = {},
-                    detail::refused_call<detail::with_code<handle<A>, "T24", "T37",
-                                                           "cast takes a tensor, then a dtype: cast(x, mt::f32)">,
-                                         A, B, C> const& = {}) {
+constexpr auto cast(
+    A const& a, B const& b = {}, C const& = {},
+    detail::refused_call_with<detail::code_if<handle<A>, "T24", "T37">,
+                              "cast takes a tensor, then a dtype: cast(x, mt::f32)", A, B, C> const& = {}) {
   return detail::given_up(a, b);
 }
 /// Rejects a number, because it takes the dtype of the tensor beside it.

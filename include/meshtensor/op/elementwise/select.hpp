@@ -40,12 +40,11 @@ constexpr auto select(C const& condition, A const&, B const&,
 template <detail::argument C, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
           detail::argument D = detail::no_argument>
 requires((handle<C> || handle<A> || handle<B> || handle<D>) && !detail::is_choice<C, A, B, D>)
-constexpr auto select(
-    C const& condition, A const& a = {}, B const& b = {}, D const& d = {},
-    detail::refused_call<detail::with_code<handle<C>, "T37", "T28",
-                                           "select takes a tensor of bools, then two values: select(x > 0, x, 0); "
-                                           "by what C++ knows, C++ chooses: known ? x : y">,
-                         C, A, B, D> const& = {}) {
+constexpr auto select(C const& condition, A const& a = {}, B const& b = {}, D const& d = {},
+                      detail::refused_call_with<detail::code_if<handle<C>, "T37", "T28">,
+                                                "select takes a tensor of bools, then two values: select(x > 0, x, 0); "
+                                                "by what C++ knows, C++ chooses: known ? x : y",
+                                                C, A, B, D> const& = {}) {
   return detail::given_up(condition, a, b, d);
 }
 /// Rejects the name that other libraries have for select.

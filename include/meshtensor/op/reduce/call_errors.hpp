@@ -24,7 +24,7 @@ consteval auto reduction_finding(dims<D...>) {
   if constexpr (!Call::template takes<H>) return refusal<Call::other_type, H>{};
   else if constexpr (!(dim_type<D> && ...))
     return refusal<
-        with_code<(handle<D> || ...), "T35", "T25",
+        with_code<code_if<(handle<D> || ...), "T35", "T25">,
                   joined_words<Call::name,
                                ": a reduction takes a tensor and its dims, as sum(x, a, b), without to; of two "
                                "tensors there are maximum and minimum">>,

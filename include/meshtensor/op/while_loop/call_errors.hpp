@@ -15,7 +15,7 @@ template <class S, class Condition, class Body, class... H>
 consteval auto while_finding() {
   if constexpr (!(handle<H> && ...))
     return refusal<
-        with_code<(number_like<H> || ...), "T29", "T37",
+        with_code<code_if<(number_like<H> || ...), "T29", "T37">,
                   "the carries of while_loop are tensors, each an argument of its own, as full(s, 0, mt::i32) is for "
                   "the number 0">,
         H...>{};
