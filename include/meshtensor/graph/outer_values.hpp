@@ -44,10 +44,10 @@ struct outer_values : value_builder {
 
   // eaches
   /// Opens an `each`. Nodes are made for one of its indices until `end_each`.
-  constexpr void begin_each(dim_id dim, bool shares_variables) {
+  constexpr void begin_each(dim_id dim, bool shares_variables, bool starts_equal) {
     if (!expect(each_count < max_eaches, "G42 each and map are nested more than 4 deep")) --each_count;
     open_each& e = eaches[each_count++];
-    e.dim = dim, e.shares_variables = shares_variables, e.depth = depth;
+    e.dim = dim, e.shares_variables = shares_variables, e.starts_equal = starts_equal, e.depth = depth;
     e.first = static_cast<value_id>(m.value_count), e.outside.count = e.inside.count = 0;
   }
   constexpr void end_each() { each_count -= each_count > 0; }
