@@ -145,7 +145,7 @@ TEST_CASE("operations on arrays") {
 
 TEST_CASE("an each is refused, because it needs its whole body") {
   mt::eager s;
-  auto const x = s.tensor(image);
+  auto const x = s(image);
   auto const y = mt::map(s / "rows", pixels, x, [](auto, auto column) { return column * 2; });
   CHECK(code_of([&] { s.value(y); }) == "R87");
 }
