@@ -13,7 +13,8 @@
 
 namespace meshtensor {
 
-/// Runs the instructions of a plan. The device runs the kernels, and the transport runs the collectives.
+/// Runs the instructions of a plan. The device runs the kernels, and the transport `among` runs the collectives. It is
+/// null for an engine whose device runs the collectives of all ranks itself.
 template <class Device>
 class engine {
  public:
