@@ -11,6 +11,7 @@
 #include "meshtensor/inspect/link_clock.hpp"
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/cost.hpp"
+#include "meshtensor/pass/list_instructions.hpp"
 
 namespace meshtensor {
 
