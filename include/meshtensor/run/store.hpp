@@ -15,6 +15,7 @@
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/scratch.hpp"
 #include "meshtensor/run/shared_value.hpp"
