@@ -64,6 +64,4 @@ int classify(mt::job const& job, options const& o) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return examples::main_with_options(argc, argv, read_command_line, classify);
-}
+int main(int argc, char** argv) { return examples::main_with_options(argc, argv, read_command_line, classify); }

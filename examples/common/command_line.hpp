@@ -87,7 +87,7 @@ struct command_line {
     });
   }
 
-private:
+ private:
   /// Refuses an option that looks at single operations, if the device runs programs whole.
   void refuse_if_runs_whole(char const* option, bool is_asked) const {
     if (is_asked && runs_programs_whole(o.device))

@@ -99,9 +99,8 @@ struct command_line : examples::command_line<options> {
 
   /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
-    return examples::command_line<options>::read(argc, argv, [&] {
-      o.program = quoted(argv[0]), o.choices = choices();
-    });
+    return examples::command_line<options>::read(argc, argv,
+                                                 [&] { o.program = quoted(argv[0]), o.choices = choices(); });
   }
 };
 
