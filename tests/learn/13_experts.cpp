@@ -57,7 +57,7 @@ struct answer {
   int dropped = 0;
 };
 // The plain computation, with the weights of the store. The biases are zeros, because nothing was trained.
-answer computed_plainly(mt::store const& weights) {
+answer computed_plainly(mt::store& weights) {
   mt::array<float, width, experts> const gate(weights.get<float>("experts/router/gate"));
   mt::array<float, experts, width, hidden> const up(weights.get<float>("experts/expert/up/weight"));
   mt::array<float, experts, hidden, width> const down(weights.get<float>("experts/expert/down/weight"));

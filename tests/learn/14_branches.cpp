@@ -56,7 +56,8 @@ struct answer {
 };
 // The plain computation is a loop and a branch of C++.
 answer computed_plainly(values const& a) {
-  answer r{0, a, {}};
+  answer r;
+  r.scaled = a;
   values& x = r.scaled;
   while (r.count < 30 && max(abs(x * x - a)) > 1e-3f) x = (x + a / x) * 0.5, ++r.count;
   // The derivative of √a is 1 / (2 √a).

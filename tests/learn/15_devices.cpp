@@ -46,8 +46,6 @@ struct programs : mt::programs<fit, predict> {};
 // `cuda_device` and `pjrt_device` are chosen in the same way, and need hardware or a plugin.
 static_assert(std::is_same_v<mt::default_device, mt::cpu_device>);
 static_assert(mt::device<mt::reference_device> && mt::device<mt::cpu_device>);
-static_assert(std::is_same_v<mt::executable<programs, fit, mesh, by_both>,
-                             mt::executable<programs, fit, mesh, by_both, mt::default_device>>);
 
 mt::array<float, batch, in> x;
 mt::array<float, batch, out> y;
