@@ -102,8 +102,7 @@ TEST_CASE("the result is that of plain loops, under every layout on any number o
 TEST_CASE("the parts differ by at most one element") {
   CHECK(parts(10, 4) == "3 | 3 | 2 | 2");
   CHECK(parts(3, 4) == "1 | 1 | 1 | 0");
-  for (int const ranks : {3, 4, 6, 8})
-    CHECK(plan<by_samples>(ranks, 1).find(parts(10, ranks)) != std::string::npos);
+  for (int const ranks : {3, 4, 6, 8}) CHECK(plan<by_samples>(ranks, 1).find(parts(10, ranks)) != std::string::npos);
   CHECK(plan<by_features>(4, 1).find(parts(3, 4)) != std::string::npos);
   // Two ranks along the first axis hold 5 samples each. Two ranks along the second axis share these 5 as 3 and 2.
   CHECK(plan<by_two_axes>(2, 2).find("3 | 2 | 3 | 2") != std::string::npos);
