@@ -71,7 +71,10 @@ class trace_scope : public scope_variables {
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
     path_id const path = b_->add_path(path_for(parameter), label);
-    return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
+    shape own{};  // an each adds its dim itself
+    for (int i = 0; i < dims.count; ++i)
+      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
+    return {b_, detail::read(*b_, detail::declare(*b_, path, T, own, zeros, false))};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>
@@ -98,29 +101,41 @@ class trace_scope : public scope_variables {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
-    variable_id const target = variable_of(variable.id);
-    if (diagnostic const finding = refused_update(target, variable.id, next.id); !finding.empty()) {
-      at_line(where);
-      b_->note(finding);
-      return;
-    }
-    value_id const ordered_next = ordered(next.id, b_->m.values[variable.id].dims);
-    if (b_->depth != 0) detail::update_in_loop(*b_, target, variable.id, ordered_next, path);
-    else effect(primitive::write, ordered_next, write_attributes{target, path}.packed());
+    replace(variable.id, next.id, path, false, where);
+  }
+
+  /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
+  /// in this body gave it, else its value before.
+  ///
+  template <handle H>
+  constexpr H next(H const& variable) const {
+    value_id const v = next_value(variable.id);
+    return v == no_id ? variable : H(b_, v);
+  }
+  /// As `update`, but it may come after an update of the same variable in the same body, whose value it replaces. For
+  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks what an optimizer has just computed. The count of updates stays.
+  ///
+  /// errors  as of `update`; G05 the update that it replaces is in another loop or branch
+  template <handle H, handle V>
+  constexpr void amend(H const& variable, V const& next, line const& where = {}) const {
+    if constexpr (!same_dtype_as<H, V>)
+      static_assert(
+          is_valid<detail::wrong<"T02 amend: the next value has another dtype than the variable: cast it", V, H>>);
+    replace(variable.id, next.id, no_id, true, where);
   }
 
   /// An input of the step, for example `s.input("text", mt::i32, batch, length)`.
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
     at_line(label.where);
-    if (b_->depth != 0) {
+    if (!is_in_steps_alone()) {
       diagnostic d{};
       b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
     }
-    shape dims{};
+    shape dims = dims_of_steps_and_eaches();
     (dims.add(b_->dim(D::dim_name, D::dim_rule)), ...);
     name_id const row = named_once(primitive::input, label.label);
-    return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{row}.packed())};
+    return {b_, detail::in_entry(*b_, primitive::input, T, dims, input_attributes{row}.packed())};
   }
 
   template <dim_type First, class... Args>
@@ -136,13 +151,17 @@ class trace_scope : public scope_variables {
   template <handle H>
   constexpr void output(named_here const& label, H const& x) const {
     at_line(label.where);
-    if (b_->depth != 0) {
+    if (!is_in_steps_alone()) {
       diagnostic d{};
       b_->note(d << "G07 the output '" << label.label
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
     }
+    if (b_->depth != 0) {
+      b_->output_names.add(b_->intern(label.label)), b_->output_values.add(b_->use(of_all_indices(x.id)));
+      return;
+    }
     name_id const row = named_once(primitive::output, label.label);
-    effect(primitive::output, x.id, output_attributes{row, false}.packed());
+    effect(primitive::output, of_all_indices(x.id), output_attributes{row, false}.packed());
   }
 
   /// A number as an output, in f64. An example is a learning rate that follows a schedule.

@@ -50,8 +50,9 @@ struct batch_norm_along {
     auto const [y, centre, scale, variance] = standardized<true>(x, gain, bias, rest{}, how.epsilon);
     number const count = elements_along(rest{});
     auto const unbiased = variance * (count / maximum(count - 1, 1));
-    s.update(kept_mean, kept_mean * (1 - how.momentum) + centre * how.momentum);
-    s.update(kept_variance, kept_variance * (1 - how.momentum) + unbiased * how.momentum);
+    // A network that is called twice in a step updates the averages twice.
+    s.amend(kept_mean, s.next(kept_mean) * (1 - how.momentum) + centre * how.momentum);
+    s.amend(kept_variance, s.next(kept_variance) * (1 - how.momentum) + unbiased * how.momentum);
     return y;
   }
 };

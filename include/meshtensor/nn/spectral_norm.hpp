@@ -48,13 +48,13 @@ struct spectral_norm_body {
     auto const left = s.state("left", dtype_constant<inner>{}, R{}..., normal(1));
     auto const right = s.state("right", dtype_constant<inner>{}, C{}..., normal(1));
     auto const matrix = cast<inner>(weight), fixed = stop_gradient(matrix);
-    auto u = left;
-    auto v = right;
+    auto u = s.next(left);  // a weight that is used twice in a step makes two iterations
+    auto v = s.next(right);
     for (int i = 0; i < iterations; ++i) {
       u = unit(einsum(fixed, v, to(R{}...)), u);
       v = unit(einsum(fixed, u, to(C{}...)), v);
     }
-    if (iterations > 0) s.update(left, u), s.update(right, v);
+    if (iterations > 0) s.amend(left, u), s.amend(right, v);
     auto const largest = einsum(u, matrix, v, to());
     return cast<W::type>(matrix / select(largest == 0, 1, largest));
   }

@@ -45,13 +45,18 @@ constexpr auto record_branch(S const& s, builder& b, dim_id dim, value_id count,
     gives.add(v), carries.add(is_second ? before.at[i] : zeros_around(b, v));
     b.add_carry(carries.at[carries.count - 1]);
   }
+  updates_of_branch const updates(b);
+  for (int i = 0; i < updates.starts.count; ++i) b.add_carry(updates.starts.at[i]);
+  carries.add_all(updates.starts), gives.add_all(updates.next);
   frame const f = b.end_frame(gives);
   b.site = site;
   node_id const n = add_counted_loop(b, dim, carries, f);
   for (int i = 1; i < carries.count; ++i) {
     value const like = b.m.values[carries.at[i]];
-    results.add(b.add_result(n, like.type, like.dims));
+    value_id const result = b.add_result(n, like.type, like.dims);
+    if (i <= made.count) results.add(result);
   }
+  updates.hand_on(n, 1 + made.count);
   return recorded_branch<std::remove_cvref_t<decltype(given)>>{given, results};
 }
 
@@ -64,6 +69,7 @@ constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then cons
   value_id const stays = subtract(b, {constant(b, 1, dtype::i64), go});
   auto const yes = record_branch(s, b, once, go, then, {});
   auto const no = record_branch(s, b, once, stays, otherwise, yes.results);
+  updates_of_branch::end_cond(b);
   using Given = std::remove_cvref_t<decltype(yes.given)>;
   auto const results = [&]<class... H, std::size_t... I>(std::tuple<H...> const& like, std::index_sequence<I...>) {
     return std::tuple{rewrapped(b, std::get<I>(like), no.results.at[I])...};

@@ -6,6 +6,7 @@
 #include "meshtensor/base/philox.hpp"
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/detail/composed.hpp"
+#include "meshtensor/op/detail/structure.hpp"
 
 namespace meshtensor {
 
@@ -66,12 +67,18 @@ struct random_rule {
   }
 };
 
+/// Random numbers. In an each, those of an index are its slice of numbers that have the each's dim in front.
 constexpr value_id random(builder& b, distribution kind, dtype type, shape const& dims) {
-  value_id const v = add_node<random_rule>(b, ids{}, {}, {type, dims}, static_cast<std::uint8_t>(kind));
+  shape all{};
+  for (int e = 0; e < b.each_count; ++e) all.add(b.eaches[e].dim);
+  value_id const v = add_node<random_rule>(b, ids{}, {}, {type, united(all, dims)}, static_cast<std::uint8_t>(kind));
   node& n = b.m.nodes[b.m.values[v].node];
   for (int i = 0; i + 1 < b.m.node_count; ++i)
     n.ordinal = static_cast<id>(n.ordinal + (b.m.nodes[i].kind == primitive::random && b.m.nodes[i].path == n.path));
-  return v;
+  value_id seen = v;
+  for (int e = 0; e < b.each_count; ++e)
+    seen = add_node<hide_rule>(b, {seen}, view_attributes{b.eaches[e].dim, false}.packed());
+  return seen;
 }
 
 // ---- public functions ----

@@ -190,7 +190,8 @@ class store {
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (rank_context* p : held) detail::add_block(fresh, p->window_of(like));
     if (!sources_.fill(label, fresh))
-      for (view const& window : fresh.windows) make(window, first);
+      for (view const& window : fresh.windows)
+        each_equal_start(window, v.equal, [&](view const& part) { make(part, first); });
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
