@@ -18,9 +18,8 @@ struct step {
     auto x = s.input("x", mt::f32, in);
     auto w = s.input("w", mt::f32, in);
     auto twice = w * 2;
-    auto y = repeat(s / "blocks", layers, x, [&](mt::scope auto, auto h) {
-      return h - gradient(einsum(h, w, twice, mt::to()), w);
-    });
+    auto y = repeat(s / "blocks", layers, x,
+                    [&](mt::scope auto, auto h) { return h - gradient(einsum(h, w, twice, mt::to()), w); });
     s.output("y", y);
   }
 };

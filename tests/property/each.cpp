@@ -10,8 +10,7 @@ namespace {
 
 /// Programs that an each refuses, with the code of the sentence.
 char const* refused_with(std::string const& label) {
-  if (label == "settled" || label == "decided") return "G46";  // decisions that differ by index
-  if (label == "grouped") return "G46";                        // rows go to other ranks
+  if (label == "grouped") return "G46";  // rows go to other ranks
   return nullptr;
 }
 bool is_in_f64(listed const& p) { return std::string(p.label).find("f32") == std::string::npos; }

@@ -7,7 +7,8 @@
 
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/pass/rebuild.hpp"
-#include "meshtensor/pass/widen/hidden_dims.hpp"
+#include "meshtensor/pass/widen/decision.hpp"
+#include "meshtensor/pass/widen/refused_difference.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -16,9 +17,21 @@ struct widener : rebuild {
   hidden_dims const hidden;
   id owner[max_regions];    // by old region: the node that owns it, plus 1
   id operands[max_values];  // by old argument: its operand with the hidden dims of the argument, plus 1
+  id of_all[max_values];    // by old argument of a decided body: the new one, with all indices, plus 1
+  static constexpr int most_decisions = 64;
+  int decision_count;
+  decision decisions[most_decisions];  // of the loops and branches that not every index runs as often
+  id decided[max_regions];             // by old region: its row of `decisions`, plus 1
 
   constexpr widener(meshtensor::module const& source, meshtensor::module& target)
-      : rebuild(source, target), hidden(source), owner{}, operands{} {
+      : rebuild(source, target),
+        hidden(source),
+        owner{},
+        operands{},
+        of_all{},
+        decision_count(0),
+        decisions{},
+        decided{} {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].regions.count; ++k)
         owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
@@ -32,7 +45,7 @@ struct widener : rebuild {
  private:
   constexpr void widen(node const& n) {
     enter(n);
-    if (!allows(n)) return;
+    if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
       case primitive::hide:
       case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
@@ -51,20 +64,42 @@ struct widener : rebuild {
   }
   constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
 
+  constexpr decision& new_decision(region_id old) {
+    if (!b.expect(decision_count < most_decisions, "G42 more than 64 loops and branches differ by index"))
+      --decision_count;
+    decided[old] = static_cast<id>(++decision_count);
+    return decisions[decision_count - 1];
+  }
+  constexpr decision& decision_of(region_id old) { return decisions[decided[old] - 1]; }
+
   constexpr void argument(node const& n) {
     node const& at = from.nodes[owner[n.region] - 1];
     value_id const old = from.result(n);
     int const place = place_of(n);
+    unsigned const differs = hidden.of_decision(at);
     if (place < at.operands.count && n.region == from.region_of(at, 0)) {
       enter(at);
       shape dims = hidden.wide(old);
       if (loop const l = loop::of(at);
           at.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked)
         dims = led_by(l.dim, dims);
-      operands[old] = static_cast<id>(with_dims((*this)[from.operand(at, place)], dims) + 1);
+      value_id const given = with_dims((*this)[from.operand(at, place)], dims);
+      operands[old] = static_cast<id>(given + 1);
+      if (differs != 0 && place == 0) {
+        decision& d = new_decision(n.region);
+        d.start = reduce(b, reduction::max, given, hidden.dims_of(differs));
+        enter(n);
+        d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
+      }
     }
     copy(n);
-    m.values[(*this)[old]].dims = hidden.wide(old);
+    value_id const made = (*this)[old];
+    m.values[made].dims = hidden.wide(old);
+    if (differs == 0) return;
+    decision& d = decision_of(n.region);
+    if (place == 0) d.begin(b, made, hidden.dims_of(differs), from.regions[n.region].kind == region_kind::branch);
+    of_all[old] = static_cast<id>(made + 1);
+    if ((hidden.of[old] & differs) != 0) replace(old, laid_out(d.stand_in(b, made), old));
   }
 
   constexpr void region_owner(node const& n) {
@@ -72,11 +107,22 @@ struct widener : rebuild {
     loop const l = loops ? loop::of(n) : loop{};
     id_list<> taken{};
     id_list<2, region_id> owned{};
-    list const arguments = from.regions[from.region_of(n, 0)].arguments;
-    for (int k = 0; k < n.regions.count; ++k) owned.add(close(n, k, l));
+    list const of_body = from.regions[from.region_of(n, 0)].arguments;
+    bool const differs = hidden.of_decision(n) != 0;
+    for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k, l));
     enter(n);
-    for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(arguments, i)] - 1));
-    node_id const made = copy(n, taken);
+    if (differs) taken.add(decision_of(from.region_of(n, 0)).start);
+    for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
+    node_id made{};
+    if (differs) {
+      made = b.add_node(primitive::repeat, 0, taken);
+      loop{l.dim, l.carries + 1, l.stacked, l.sums, l.reversed, true}.store(m.nodes[made]);
+      b.add_result(made, dtype::i64, shape{});
+      for (int i = 0; i < n.results.count; ++i)
+        replace(from.result(n, i), b.add_result(made, from.result_value(n, i).type, shape{}));
+    } else {
+      made = copy(n, taken);
+    }
     m.nodes[made].regions = b.add_links(owned);
     for (int i = 0; i < n.results.count; ++i) {
       value_id const old = from.result(n, i), now = (*this)[old];
@@ -85,6 +131,29 @@ struct widener : rebuild {
     }
     for (int i = l.carries + l.sums; loops && i < n.results.count; ++i)
       replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
+  }
+  // Sets the lists of the body of a loop whose number of iterations differs by index. An index that takes no part keeps
+  // its carries, and adds nothing to sums and stacks.
+  constexpr region_id close_decided(node const& n, loop const& l) {
+    region const& was = from.regions[from.region_of(n, 0)];
+    region_id const r = region_of(from.region_of(n, 0));
+    b.region = r, b.path = n.path, b.site = n.site;
+    decision const& d = decision_of(from.region_of(n, 0));
+    auto const whole = [&](int i) { return static_cast<value_id>(of_all[from.link(was.arguments, i)] - 1); };
+    id_list<> taken{}, results{};
+    taken.add(d.iterations);
+    for (int i = 0; i < was.arguments.count; ++i) taken.add(whole(i));
+    for (int i = 0; i < was.results.count; ++i) {
+      value_id const old = from.link(was.results, i);
+      shape const dims = hidden.wide(hidden.of[from.result(n, i)], from.values[old].dims);
+      value_id const otherwise = i < l.carries ? whole(i) : constant(b, 0, from.values[old].type);
+      value_id const next = with_dims(select(b, d.takes_part, (*this)[old], otherwise), dims);
+      if (i == 0) results.add(reduce(b, reduction::max, next, dims));
+      results.add(next);
+    }
+    for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
+    m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
+    return r;
   }
   // Sets the lists of region `k` of a node. Its results get the dims that the owner wants.
   constexpr region_id close(node const& n, int k, loop const& l) {
@@ -132,8 +201,7 @@ struct widener : rebuild {
     }
     if (!gives(i, old)) {
       diagnostic d{};
-      b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
-      return;
+      return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
     }
     copy(n, taken);
     m.values[(*this)[old]].dims = i.dims;
@@ -152,31 +220,6 @@ struct widener : rebuild {
   constexpr bool gives(inference const& i, value_id old) const {
     shape const dims = hidden.wide(old);
     return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
-  }
-
-  // Whether a node may differ by index as it does. If not, reports why.
-  constexpr bool allows(node const& n) {
-    diagnostic d{};
-    for (int k = 0; k < n.results.count && d.empty(); ++k)
-      if (dim_id const dim = hidden.hidden_and_shown(from.result(n, k)); dim != no_id)
-        d << "G44 a tensor differs by index of '" << from.dim_name(dim)
-          << "' and has this dim, too: rename the dim of the tensor that is the same for all indices";
-    bool const differs = n.operands.count != 0 && hidden.of[from.operand(n, 0)] != 0;
-    if (differs && d.empty()) {
-      name const& dim = from.dim_name(hidden.first(from.operand(n, 0)));
-      if (n.kind == primitive::repeat && loop::of(n).ends_early)
-        d << "G46 a condition differs by index of '" << dim
-          << "': cond and while_loop in an each take a condition that is the same for all indices, such as "
-             "any(across(c, dim), dim); select chooses by index";
-      if (n.kind == primitive::write)
-        d << "G47 the next value of a variable from outside differs by index of '" << dim
-          << "': declare the variable in the each, or reduce over the dim, as in mean(across(x, dim), dim)";
-      if (n.kind == primitive::output)
-        d << "G47 an output of map differs by index of '" << dim
-          << "': return the tensor from the body and give it out outside";
-    }
-    if (!d.empty()) b.note(d);
-    return d.empty();
   }
 };
 

@@ -4,7 +4,6 @@
 #include "meshtensor/op/each.hpp"
 
 #include <map>
-
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/control.hpp"
 
@@ -256,6 +255,41 @@ TEST_CASE("random numbers of an index are its slice of one draw") {
   CHECK(inside.size() == 6);
   CHECK(numbers_of(given.at("same")) == inside);
   for (std::size_t i = 1; i < 6; ++i) CHECK(inside[i] != inside[0]);
+}
+
+namespace {
+template <bool Equal>
+struct replicas {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const body = [](mt::scope auto m) {
+      return m.parameter("w", in, out) + m.parameter("v", in, out, mt::uniform(2.0)) * m.parameter("b", out, mt::ones);
+    };
+    if constexpr (Equal) s.output("y", mt::each(s / "m", member, body, mt::start_equal));
+    else s.output("y", mt::each(s / "m", member, body));
+  }
+};
+struct single {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const m = s / "m";
+    auto const body = mt::layer([](mt::scope auto n) {
+      return n.parameter("w", in, out) + n.parameter("v", in, out, mt::uniform(2.0)) * n.parameter("b", out, mt::ones);
+    });
+    s.output("y", body(m));
+  }
+};
+}  // namespace
+
+TEST_CASE("indices start apart, or all equal to the program alone") {
+  program equal = program::of<in_f64<replicas<true>>>(), apart = program::of<in_f64<replicas<false>>>(),
+          one = program::of<in_f64<single>>();
+  numbers const same = numbers_of(equal.run().at("y")), other = numbers_of(apart.run().at("y")),
+                alone = numbers_of(one.run().at("y"));
+  REQUIRE(alone.size() == 6);
+  for (std::size_t i = 0; i < 18; ++i) CHECK(same[i] == alone[i % 6]);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(other[i] == alone[i]);
+    CHECK(other[i] != other[i + 6]);
+  }
 }
 
 namespace {

@@ -29,6 +29,13 @@ struct hidden_dims {
     for (int k = 0; k < own.count; ++k) all.add(own.at[k]);
     return all;
   }
+  /// The dims by which the number of iterations of a loop that may end early differs, as bits.
+  constexpr unsigned of_decision(node const& n) const {
+    if (n.kind != primitive::repeat || !loop::of(n).ends_early) return 0;
+    return of[m.link(m.regions[m.region_of(n, 0)].arguments, 0)];
+  }
+  /// The dims of these bits.
+  constexpr shape dims_of(unsigned bits) const { return wide(static_cast<std::uint16_t>(bits), shape{}); }
   /// A dim that is hidden in a value and that the value shows, too, or no_id.
   constexpr dim_id hidden_and_shown(value_id v) const {
     for (int k = 0; k < dims.count; ++k)
@@ -66,11 +73,16 @@ struct hidden_dims {
   constexpr void around_loop(node const& n, auto const& join) const {
     loop const l = loop::of(n);
     region const& body = m.regions[m.region_of(n, 0)];
-    for (int k = 0; k < n.operands.count; ++k) join(m.link(body.arguments, k), of[m.operand(n, k)]);
+    unsigned const decision = of_decision(n);
+    for (int k = 0; k < n.operands.count; ++k) {
+      value_id const argument = m.link(body.arguments, k);
+      join(argument, of[m.operand(n, k)]);
+      if ((of[argument] & decision) != 0) join(argument, decision);
+    }
     for (int k = 0; k < n.results.count; ++k) {
       value_id const given = m.link(body.results, k);
-      if (k < l.carries) join(m.link(body.arguments, k), of[given]);
-      join(m.result(n, k), k < l.carries ? of[m.link(body.arguments, k)] : of[given]);
+      if (k < l.carries) join(m.link(body.arguments, k), of[given] | decision);
+      join(m.result(n, k), (k < l.carries ? of[m.link(body.arguments, k)] : of[given]) | decision);
     }
   }
   constexpr void through_composite(node const& n, auto const& join) const {
