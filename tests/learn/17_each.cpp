@@ -20,7 +20,8 @@ inline constexpr struct width : mt::dim<"width", 2> {} width;
 // has the dim `member`, because there is one loss for each member.
 struct ensemble {
   constexpr void operator()(mt::scope auto s) const {
-    auto x = s.input("x", mt::f32, batch, width), y = s.input("y", mt::f32, batch);
+    auto x = s.input("x", mt::f32, batch, width);
+    auto y = s.input("y", mt::f32, batch);
     auto losses = mt::each(s / "members", member, [&](mt::scope auto m) {
       auto w = m.parameter("w", width, mt::normal(1));
       auto error = einsum(x, w, to(batch)) - y;
