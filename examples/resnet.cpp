@@ -45,8 +45,8 @@ int classify(mt::job const& job, options const& o) {
   if (!o.load.empty()) load_weights(weights, o);
   if (!o.explain.empty()) return mt::print(job, "{}", by->explained(o.explain)), 0;
   if (o.check) {
-    mt::image_batch b;
-    mt::image_batches(*all.train, all.learnt).read(0, b);
+    mt::datasets::image_batch b;
+    mt::datasets::image_batches(*all.train, all.learnt).read(0, b);
     auto const [agrees, sentence] = by->compare(b);
     return mt::print(job, "{}\n", sentence), agrees ? 0 : 1;
   }

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <meshtensor/data/text/bleu.hpp>
+#include <meshtensor/datasets/text/bleu.hpp>
 #include <meshtensor/io/export.hpp>
 #include <meshtensor/io/import.hpp>
 #include <meshtensor/job/main.hpp>
@@ -48,7 +48,7 @@ struct translator {
       if (!file.flush())
         mt::warn(job.get(), "R43: the translations of '" + name + "' cannot be written to '" + o.keep + "'");
     }
-    return fmt::format("{:<18} {}\n", name, text_of(mt::corpus_bleu(said, c.text.target)));
+    return fmt::format("{:<18} {}\n", name, text_of(mt::datasets::corpus_bleu(said, c.text.target)));
   }
   std::string answer(std::string const& line) {
     std::vector<std::int32_t> const words = all.vocabulary.encode(line);
@@ -60,8 +60,8 @@ struct translator {
     auto const by = make_learner({weights, o, all.buckets, all.vocabulary.size()});
     if (!o.explain.empty()) return mt::print(job, "{}", by->explained(o.explain)), 0;
     if (o.check) {
-      mt::pair_batch b;
-      mt::pair_batches(all.train.tokens, all.buckets, all.vocabulary.special(), o.seed).read(0, b);
+      mt::datasets::pair_batch b;
+      mt::datasets::pair_batches(all.train.tokens, all.buckets, all.vocabulary.special(), o.seed).read(0, b);
       auto const [agrees, sentence] = by->compare(b);
       return mt::print(job, "{}\n", sentence), agrees ? 0 : 1;
     }
