@@ -74,6 +74,8 @@ using rule_table = primitive_table<
     table_row<primitive::stack, stack_rule>,
     table_row<primitive::call, call_rule>,
     table_row<primitive::extension, extension_rule>,
+    table_row<primitive::hide, hide_rule>,
+    table_row<primitive::show, show_rule>,
     table_row<primitive::gradient, gradient_rule>,
     table_row<primitive::repeat, repeat_rule>,
     table_row<primitive::composite, composite_rule>,

@@ -19,6 +19,7 @@
 #include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/slice_collectives.hpp"
+#include "meshtensor/pass/widen.hpp"
 
 namespace meshtensor {
 
@@ -44,6 +45,7 @@ template <class = lazy>
 inline constexpr pass_row passes[] = {
     {"extract_entry", pass_input::program,
      [](module const& m, lowering_request const& r) { return extract_entry(m, find_entry(m, r.label)); }},
+    {"widen", pass_input::program, [](module const& m, lowering_request const&) { return widen(m); }},
     {"differentiate", pass_input::program, [](module const& m, lowering_request const&) { return differentiate(m); }},
     {"save_or_recompute", pass_input::program,
      [](module const& m, lowering_request const&) { return save_or_recompute(m); }},

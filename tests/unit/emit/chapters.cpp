@@ -67,7 +67,7 @@ std::string calls_of_rank_3(mt::lowering const& low, mt::mesh_shape const& mesh)
           "%" + std::to_string(low.graph.result(n)) + ": joined with %" + std::to_string(low.graph.result(last)) + "\n";
       continue;
     }
-    mt::planned_collective const& c = rank.exchange(static_cast<mt::node_id>(i));
+    mt::planned_collective const& c = rank.collective_of(static_cast<mt::node_id>(i));
     auto const carried = mt::comm::mpi_algorithm_of(c.call, c.with.count, mt::reductions::ordered);
     CHECK(carried.first == mt::comm::mpi_function::steps);
     int const messages = mt::reduction_steps(c.with.count).received(c.with.index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gradient is taken of the whole program, not inside it.
-// expect: G26 gradient inside a loop or branch: take it outside
+// A gradient in a loop is that of the iteration, so nothing flows through what was computed before the loop.
+// expect: G48 gradient: the body uses a tensor from outside that was computed there from the tensor by which
+// expect: gradient_past_a_loop.cpp:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/einsum.hpp"
@@ -15,8 +16,10 @@ inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, in);
-    auto y =
-        repeat(s / "blocks", layers, x, [](mt::scope auto, auto h) { return h - gradient(einsum(h, h, mt::to()), h); });
+    auto w = s.input("w", mt::f32, in);
+    auto twice = w * 2;
+    auto y = repeat(s / "blocks", layers, x,
+                    [&](mt::scope auto, auto h) { return h - gradient(einsum(h, w, twice, mt::to()), w); });
     s.output("y", y);
   }
 };
