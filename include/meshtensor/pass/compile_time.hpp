@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the compiler compute the result of each step once and share it. Each result is a constant of its own. Therefore
-// the compiler's limits of constant evaluation apply to each step alone. Moreover, uses with the same template arguments
-// share a result: for example, a set of programs is traced once for all meshes, layouts and devices.
+// Makes the compiler compute the result of each step once and share it. Each result is a constant of its own.
+// Therefore the compiler's limits of constant evaluation apply to each step alone. Moreover, uses with the same
+// template arguments share a result: for example, a set of programs is traced once for all meshes, layouts and devices.
 #pragma once
 
 #include <array>
@@ -109,7 +109,7 @@ struct plan_result;
 /// The input of row `Row` of `plan_steps`.
 template <int Row, class Request>
 constexpr planning planning_before() {
-  module const& graph = module_after<pass_count - 1, typename narrowed<pass_count - 1, Request>::type>();
+  meshtensor::module const& graph = module_after<pass_count - 1, typename narrowed<pass_count - 1, Request>::type>();
   planning s{graph, find_entry(graph, Request::value.label), Request::value.mesh};
   constexpr int binds = plan_step_giving<binding>(), plans = plan_step_giving<plan>();
   if constexpr (Row > binds) s.bound = &plan_result<binds, Request>::value;

@@ -162,7 +162,7 @@ class instruction_list {
   }
 
  private:
-  module const* m_;
+  meshtensor::module const* m_;
   plan const* p_;
   int entry_;
   std::size_t count_ = 0;

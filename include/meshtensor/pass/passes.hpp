@@ -37,8 +37,8 @@ struct lowering_request {
 };
 
 /// The input that a step depends on: the program alone, the program with its mesh and layout, these with the device, or
-/// all of them with the extents of dims and the sizes of mesh axes. All executables with the same input share the result
-/// of a pass. If some numbers are open in the compiler, the steps that depend on `numbers` run at start-up.
+/// all of them with the extents of dims and the sizes of mesh axes. All executables with the same input share the
+/// step's result. If some numbers are open in the compiler, the steps that depend on `numbers` run at start-up.
 enum class pass_input : std::uint8_t { program, layout, device, numbers };
 
 struct pass_row {
@@ -84,7 +84,7 @@ constexpr int passes_of(pass_input input) {
 
 /// The input of a step that plans an entry: the program of one rank, and the results of the steps before.
 struct planning {
-  module const& graph;
+  meshtensor::module const& graph;
   int entry;
   mesh_shape const& mesh;
   std::span<dim_extent const> extents = {};  // given at start-up
@@ -103,11 +103,9 @@ struct plan_step {
 
 template <class = lazy>
 inline constexpr std::tuple plan_steps{
-    plan_step<graph_check>{"verify_waits", pass_input::device,
-                           [](planning const& s) { return verify_waits(s.graph); }},
+    plan_step<graph_check>{"verify_waits", pass_input::device, [](planning const& s) { return verify_waits(s.graph); }},
     plan_step<early_check>{"check_early", pass_input::device, [](planning const& s) { return check_early(s.graph); }},
-    plan_step<binding>{"bind", pass_input::numbers,
-                       [](planning const& s) { return bind(s.graph, s.mesh, s.extents); }},
+    plan_step<binding>{"bind", pass_input::numbers, [](planning const& s) { return bind(s.graph, s.mesh, s.extents); }},
     plan_step<plan>{"plan_memory", pass_input::numbers,
                     [](planning const& s) { return plan_memory(s.graph, s.entry, *s.bound); }},
     plan_step<graph_check>{"verify_plan", pass_input::numbers,
