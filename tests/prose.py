@@ -119,7 +119,7 @@ def misses(text):
 
 
 def pages():
-    named = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md")]
+    named = [PROJECT / name for name in ("README.md", "ROADMAP.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md")]
     rooms = [p for p in sorted((PROJECT / "include/meshtensor").iterdir()) if p.is_dir()]
     return [*named, *sorted((PROJECT / "docs").rglob("*.md")), *rooms]
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Says what docs/index.md lacks: a page, a variable, an option of an example, an area of errors, or a section.
+"""Says what docs/index.md lacks: a line for a page, a variable, an option of an example, an area of errors, a section.
+Each page must begin with whom it is for, and with an example.
 
     tests/docs/index.py [PROJECT]
     tests/docs/index.py --self-test
@@ -17,11 +18,27 @@ from links import anchors
 
 # Pages whose sections stand in the index, each with the deepest level of those headings.
 SECTIONS = {"language": 3, "layouts": 2, "running": 2, "data": 2, "checkpoints": 2, "performance": 2}
+# The first link in an item of a list, which the item is about.
+ITEM = re.compile(r"^(?:\d+\.|-) [^\[\n]*\[[^]]*\]\(([^)\s:#]+)", re.M)
 VARIABLE = re.compile(r"MESHTENSOR_[A-Z_]*[A-Z]")
 
 
 def read(path):
     return path.read_text(encoding="utf-8")
+
+
+def all_pages(project):
+    return [*project.glob("*.md"), *project.glob("docs/**/*.md"), *project.glob("bench/*.md")]
+
+
+def beginnings(project):
+    """Pages that do not begin with their readers and an example."""
+    for page in all_pages(project):
+        lines = read(page).splitlines()
+        if not re.search(r"\b(?:[Tt]his page|It)\b[^.]*\b(?:for|shows|lets|tells)\b", "\n".join(lines[:6])):
+            yield f"{page.relative_to(project)} does not say at its beginning whom it is for"
+        if not re.search(r"^```|\b[Ff]or example\b|\bexample is\b", "\n".join(lines[:20]), re.M):
+            yield f"{page.relative_to(project)} has no example at its beginning"
 
 
 def findings(project):
@@ -31,9 +48,10 @@ def findings(project):
     for link in re.findall(r"\]\(([^)\s:]+)\)", index):
         links[(docs / link.partition("#")[0]).resolve()].add(link.partition("#")[2])
 
-    for page in [*project.glob("*.md"), *docs.rglob("*.md"), *project.glob("bench/*.md")]:
-        if page.resolve() not in links and page.name not in ("index.md", "CHANGELOG.md"):
-            yield f"the page {page.relative_to(project)}"
+    lines = {(docs / link).resolve() for link in ITEM.findall(index)}
+    for page in all_pages(project):
+        if page.resolve() not in lines and page.name != "index.md":
+            yield f"a line for the page {page.relative_to(project)}"
     for name, deepest in SECTIONS.items():
         page = docs / f"{name}.md"
         if not page.exists():
@@ -70,18 +88,23 @@ def self_test():
         project = pathlib.Path(folder).resolve()
         for name in ("docs", "include", "examples"):
             (project / name).mkdir()
-        (project / "README.md").write_text("`--size 3` `--gone` `-DMESHTENSOR_ON=1` MESHTENSOR_OFF\n")
+        begins = "This page is for a test. For example, it has this.\n"
+        (project / "README.md").write_text(begins + "`--size 3` `--gone` `-DMESHTENSOR_ON=1` MESHTENSOR_OFF\n")
         (project / "include/a.hpp").write_text('"MESHTENSOR_READ" MESHTENSOR_INTERNAL\n')
         (project / "examples/a.cpp").write_text('"--size" "--silent"\n')
-        (project / "docs/errors.md").write_text("### T01\n### R02\n")
-        (project / "docs/layouts.md").write_text("# Layouts\n## Here\n## There\n### Below\n")
-        (project / "docs/index.md").write_text("[a](../README.md) [l](layouts.md#here) `MESHTENSOR_OFF`\n"
+        (project / "docs/errors.md").write_text(begins + "### T01\n### R02\n")
+        (project / "docs/layouts.md").write_text(begins + "# Layouts\n## Here\n## There\n### Below\n")
+        (project / "docs/index.md").write_text(begins + "1. [a](../README.md) and [e](errors.md)\n"
+                                               "- The [l](layouts.md#here) `MESHTENSOR_OFF`\n"
                                                "| T | [types](errors.md#t01) |\n\n## Terms\n\n| b | [x](errors.md) |\n"
                                                "| a | [x](errors.md) |\n")
         (project / "docs/lost.md").write_text("# Lost\n")
-        found = sorted(findings(project))
-    expected = ["the alphabet: 'a' stands behind 'b'", "the errors R", "the option --size", "the page docs/lost.md",
-                "the section docs/layouts.md#there", "the variable MESHTENSOR_ON", "the variable MESHTENSOR_READ"]
+        found = [*sorted(findings(project)), *sorted(beginnings(project))]
+    expected = ["a line for the page docs/errors.md", "a line for the page docs/lost.md",
+                "the alphabet: 'a' stands behind 'b'", "the errors R", "the option --size",
+                "the section docs/layouts.md#there", "the variable MESHTENSOR_ON", "the variable MESHTENSOR_READ",
+                "docs/lost.md does not say at its beginning whom it is for",
+                "docs/lost.md has no example at its beginning"]
     return [] if found == expected else [f"found {found}"]
 
 
@@ -89,8 +112,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         found = self_test()
     else:
-        lacks = findings(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve())
-        found = [f"docs/index.md lacks {missing}" for missing in lacks]
+        project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+        found = [*(f"docs/index.md lacks {missing}" for missing in findings(project)), *beginnings(project)]
     print("\n".join(found) if found else "the index is complete")
     return 1 if found else 0
 
