@@ -147,14 +147,17 @@ constexpr void list_instructions(module const& m, plan const& p, int entry, Add 
   if (m.report.empty()) detail::instruction_lister<Add>{m, p, add}.region(static_cast<region_id>(entry));
 }
 
-/// The instructions of one step of an entry, counted but not stored, because the compiler needs their number before it
-/// can fill an array. The module and the plan must outlive the list.
+/// The instructions of one step of an entry. They are listed on request and not stored, because the compiler needs
+/// their number before it can fill an array. The module and the plan must outlive the list.
 class instruction_list {
  public:
-  constexpr instruction_list(module const& m, plan const& p, int entry) : m_(&m), p_(&p), entry_(entry) {
-    each([this](instruction const&) { ++count_; });
+  constexpr instruction_list(module const& m, plan const& p, int entry) : m_(&m), p_(&p), entry_(entry) {}
+  template <class = lazy>
+  constexpr std::size_t count() const {
+    std::size_t n = 0;
+    each([&n](instruction const&) { ++n; });
+    return n;
   }
-  constexpr std::size_t count() const { return count_; }
   /// Gives each instruction to `add`, in order.
   template <class Add>
   constexpr void each(Add add) const {
@@ -165,18 +168,17 @@ class instruction_list {
   meshtensor::module const* m_;
   plan const* p_;
   int entry_;
-  std::size_t count_ = 0;
 };
 
 /// The instructions of one step of an entry, as engines read them.
 template <class = lazy>
-dynamic_array<instruction> instructions_of(module const& m, plan const& p, int entry) {
+dynamic_array<instruction> instructions_of(instruction_list const& list) {
   dynamic_array<instruction> all;
-  list_instructions(m, p, entry, [&](instruction const& i) { all.push_back(i); });
+  list.each([&](instruction const& i) { all.push_back(i); });
   return all;
 }
 #if MESHTENSOR_COMPILED
-extern template dynamic_array<instruction> instructions_of<lazy>(module const&, plan const&, int);
+extern template dynamic_array<instruction> instructions_of<lazy>(instruction_list const&);
 #endif
 
 }  // namespace meshtensor

@@ -9,6 +9,8 @@
 #include "meshtensor/pass/passes.hpp"
 #include "meshtensor/pass/verify.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// One entry of a program set, lowered in the compiler. `graph` is the program of one rank, and `planned` is its plan.
@@ -38,7 +40,9 @@ struct lowered
   static constexpr std::uint64_t fingerprint = Fingerprint;
   static constexpr binding const& bound = detail::planned_result<binding, request>;
   static constexpr plan const& planned = detail::planned_result<plan, request>;
-  static constexpr auto const& instructions = detail::listed_instructions<request>;
+  /// The instructions as an array. It is a function, because the compiler would deduce the type of a member at once,
+  /// and would therefore plan programs that are planned only at start-up.
+  static constexpr auto const& instructions() { return detail::listed_instructions<request>; }
   /// True, or else an error of the compiler with the first fault that a step of planning found, among those that depend
   /// on no more than `Input`.
   template <pass_input Input>
@@ -89,6 +93,7 @@ inline std::unique_ptr<module> whole_entry(module const& traced, name const& lab
 namespace detail {
 
 /// Runs rows of `plan_steps` at start-up and keeps their results.
+template <class = lazy>
 class planning_at_start {
  public:
   planning_at_start(module const& graph, int entry, mesh_shape const& mesh, std::span<dim_extent const> extents)
@@ -101,9 +106,10 @@ class planning_at_start {
       constexpr auto step = plan_step_at<From>();
       if (observer != nullptr) observer->begins(step.name);
       auto result = on_heap([&] { return step.run(state_); });
-      if (observer != nullptr) observer->planned(step.name, state_.graph);
-      if constexpr (has_report<result_of_step<From>>) raise(result->report);
+      auto const& made = *result;
       keep(std::move(result));
+      if (observer != nullptr) observer->planned(step.name, state_.graph);
+      if constexpr (has_report<result_of_step<From>>) raise(made.report);
       run<From + 1, End>(observer);
     }
   }
@@ -119,12 +125,9 @@ class planning_at_start {
     planned_ = std::move(made);
     state_.planned = planned_.get();
   }
-  void keep(std::unique_ptr<instruction_list> const& made) {
-    instructions_.reserve(made->count());
-    made->each([this](instruction const& i) { instructions_.push_back(i); });
-  }
+  void keep(std::unique_ptr<instruction_list> const& made) { instructions_ = instructions_of(*made); }
   template <class Check>
-  void keep(std::unique_ptr<Check> const&) {}  // a check has only a report
+  void keep(std::unique_ptr<Check> const&) {}  // a check has only a report, and stays with the caller
 
   planning state_;
   std::unique_ptr<binding> bound_;
@@ -145,7 +148,7 @@ struct lowering {
 /// Lowers an entry that `whole_entry` returned. Throws layout errors.
 ///
 /// errors  S codes of `partition` and `bind`
-template <class = lazy>
+template <class Lazy = lazy>
 std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, mesh_shape const& mesh,
                                       layout_rules const& rules, std::span<dim_extent const> extents,
                                       device_capabilities const& capabilities = {}, pass_observer* observer = nullptr) {
@@ -153,8 +156,8 @@ std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, me
   result->graph =
       *run_passes(whole, {label, mesh, rules, capabilities}, passes_of(pass_input::program), pass_count, observer);
   result->entry = find_entry(result->graph, label);
-  detail::planning_at_start steps(result->graph, result->entry, mesh, extents);
-  steps.run<0, plan_step_count>(observer);
+  detail::planning_at_start<Lazy> steps(result->graph, result->entry, mesh, extents);
+  steps.template run<0, plan_step_count>(observer);
   result->planned = *steps.take_plan();
   result->instructions = steps.take_instructions();
   return result;
@@ -171,11 +174,11 @@ std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_sh
 /// has run the steps that depend on no numbers, and engines list the instructions.
 ///
 /// errors  S codes of `bind`
-template <class = lazy>
+template <class Lazy = lazy>
 std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape const& mesh,
                                     std::span<dim_extent const> extents) {
-  detail::planning_at_start steps(graph, entry, mesh, extents);
-  steps.run<plan_steps_of<pass_input::device>(), plan_step_giving<instruction_list>()>();
+  detail::planning_at_start<Lazy> steps(graph, entry, mesh, extents);
+  steps.template run<plan_steps_of<pass_input::device>(), plan_step_giving<instruction_list>()>();
   return steps.take_plan();
 }
 
@@ -190,3 +193,5 @@ extern template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, me
 #endif
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

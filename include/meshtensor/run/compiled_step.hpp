@@ -55,7 +55,7 @@ constexpr step_constants step_constants_of(module const& m, plan const& p, std::
 template <class Executable>
 inline constexpr step_constants constants_of = [] {
   using stages = typename Executable::stages;
-  return step_constants_of(stages::graph, stages::planned, stages::instructions);
+  return step_constants_of(stages::graph, stages::planned, stages::instructions());
 }();
 
 }  // namespace meshtensor

@@ -46,7 +46,7 @@ void twin() {
   auto const at_start = mt::lower(open_traced, "train_step", size, Layout::rules, extents);
   CHECK(same(stages::planned, at_start->planned));
   CHECK(stages::graph.node_count == at_start->graph.node_count);
-  CHECK(std::ranges::equal(at_start->instructions, stages::instructions));
+  CHECK(std::ranges::equal(at_start->instructions, stages::instructions()));
 
   two_layers::samples<float> const data(24);
   auto job = mt::job::as_threads();

@@ -17,7 +17,7 @@ engine<Device>::engine(module const& m, plan const& p, int entry, Device device,
       device_(std::move(device)),
       processors_(processors),
       exchange_(std::move(among)),
-      list_(instructions_of(m, p, entry)) {
+      list_(instructions_of({m, p, entry})) {
   for (instruction const& i : list_) {
     operands_.resize(std::max<std::size_t>(operands_.size(), m.nodes[i.node].operands.count));
     results_.resize(std::max<std::size_t>(results_.size(), m.nodes[i.node].results.count));

@@ -37,7 +37,7 @@ class engine<Device> {
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(instructions_of(m, p, entry)),
+        list_(instructions_of({m, p, entry})),
         places_(m, list_),
         values_(m.variable_count, processors.size()),
         watched_(m, p) {

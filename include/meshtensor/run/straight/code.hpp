@@ -24,7 +24,7 @@ template <class Stages, class Entry>
 struct straight_code {
   static constexpr module const& graph = Stages::graph;
   static constexpr plan const& planned = Stages::planned;
-  static constexpr auto const& list = Stages::instructions;
+  static constexpr auto const& list = Stages::instructions();
 
   /// The launched nodes, in order.
   static constexpr auto launched = [] {
