@@ -172,9 +172,9 @@ class instruction_list {
 
 /// The instructions of one step of an entry, as engines read them.
 template <class = lazy>
-dynamic_array<instruction> instructions_of(instruction_list const& list) {
+dynamic_array<instruction> instructions_of(instruction_list const& listed) {
   dynamic_array<instruction> all;
-  list.each([&](instruction const& i) { all.push_back(i); });
+  listed.each([&](instruction const& i) { all.push_back(i); });
   return all;
 }
 #if MESHTENSOR_COMPILED
