@@ -10,11 +10,13 @@
 #   zlib           texts that gzip has packed                MESHTENSOR_WITH_ZLIB=1
 #   images         JPEG and PNG, by libjpeg and libpng       MESHTENSOR_WITH_IMAGES=1
 #   sentencepiece  text as subwords                          MESHTENSOR_WITH_SENTENCEPIECE=1
+#   datasets       readers of texts and images: meshtensor/datasets.hpp, with those of zlib, images and sentencepiece
+#                  that are found
 #   io             checkpoints: meshtensor/io/checkpoint.hpp
 #
 # The component `compiled` is made of those that are asked for with it: see meshtensor_define_compiled.
 
-set(meshtensor_components mpi tbb onednn cpu zlib images sentencepiece io)
+set(meshtensor_components mpi tbb onednn cpu zlib images sentencepiece datasets io)
 
 include("${CMAKE_CURRENT_LIST_DIR}/fetch.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/guest.cmake")
@@ -267,6 +269,20 @@ function(meshtensor_find_sentencepiece out)
   target_compile_definitions(meshtensor::sentencepiece INTERFACE MESHTENSOR_WITH_SENTENCEPIECE=1)
   target_link_libraries(meshtensor::sentencepiece INTERFACE "${MESHTENSOR_SENTENCEPIECE_TRAIN_LIBRARY}"
                                                             "${MESHTENSOR_SENTENCEPIECE_LIBRARY}")
+endfunction()
+
+# It lacks nothing: a program that must read gzip, JPEG and PNG, or subwords asks for that component as well.
+function(meshtensor_find_datasets out)
+  set(${out} "" PARENT_SCOPE)
+  meshtensor_define_component(datasets)
+  foreach(component IN ITEMS zlib images sentencepiece)
+    if(NOT TARGET meshtensor::${component})
+      cmake_language(CALL meshtensor_find_${component} lacks)
+    endif()
+    if(TARGET meshtensor::${component})
+      target_link_libraries(meshtensor::datasets INTERFACE meshtensor::${component})
+    endif()
+  endforeach()
 endfunction()
 
 function(meshtensor_find_io out)

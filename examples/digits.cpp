@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include <meshtensor/data/image/idx.hpp>
-#include <meshtensor/data/image/image_range.hpp>
-#include <meshtensor/data/image/image_stream.hpp>
+#include <meshtensor/datasets/image/idx.hpp>
+#include <meshtensor/datasets/image/image_range.hpp>
+#include <meshtensor/datasets/image/image_stream.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 #include "common/main_on_device.hpp"
@@ -88,32 +88,33 @@ struct curve {
   double right = 0;            // the share of the held-out digits that the network reads correctly
 };
 template <class Device, class Layout>
-curve train(mt::job const& job, char const* what, mt::image_set const& learnt, mt::image_set const& held_out,
-            int epochs) {
-  mt::image_options how{.rows = 50, .height = 28, .width = 28, .seed = 1, .crop = mt::image_crop::moved};
+curve train(mt::job const& job, char const* what, mt::datasets::image_set const& learnt,
+            mt::datasets::image_set const& held_out, int epochs) {
+  mt::datasets::image_options how{
+      .rows = 50, .height = 28, .width = 28, .seed = 1, .crop = mt::datasets::image_crop::moved};
   how.most_moved = 2, how.flip = false, how.channels = 3, how.mean = {0.13f, 0.13f, 0.13f},
   how.deviation = {0.31f, 0.31f, 0.31f};
-  mt::image_options in_order = how;
+  mt::datasets::image_options in_order = how;
   in_order.seed.reset(), in_order.shorter = 28;
-  mt::image_batches const seen(learnt, how), asked(held_out, in_order);
+  mt::datasets::image_batches const seen(learnt, how), asked(held_out, in_order);
 
   mt::store weights(job);
   mt::executable<programs, train_step, mesh, Layout, Device> step(weights);
   mt::executable<programs, evaluate, mesh, Layout, Device> judge(weights);
   auto const steps = seen.per_epoch();
-  mt::image_stream stream(seen);
+  mt::datasets::image_stream stream(seen);
   curve found;
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     double loss = 0, right = 0;
     for (std::int64_t i = 0; i < steps; ++i) {
       double const done = static_cast<double>((epoch - 1) * steps + i) / static_cast<double>(epochs * steps);
-      mt::image_batch const& b = stream.next();
+      mt::datasets::image_batch const& b = stream.next();
       auto const result = step(mt::feed<"image">(b.pixels), mt::feed<"label">(b.labels),
                                mt::set<"rate">(0.002 * (1 + std::cos(std::numbers::pi * done)) / 2));
       loss += static_cast<double>(float{result.template get<"loss">()}) / static_cast<double>(steps);
     }
-    for (mt::image_stream rest(asked); !rest.at_end();) {
-      mt::image_batch const& b = rest.next();
+    for (mt::datasets::image_stream rest(asked); !rest.at_end();) {
+      mt::datasets::image_batch const& b = rest.next();
       right += static_cast<double>(
           float{judge(mt::feed<"image">(b.pixels), mt::feed<"label">(b.labels), mt::feed<"counts">(b.counts))
                     .template get<"right">()});
@@ -128,9 +129,9 @@ curve train(mt::job const& job, char const* what, mt::image_set const& learnt, m
 
 template <class Device>
 int compare(mt::job const& job, std::string const& images, std::string const& labels, int epochs) {
-  mt::idx_images const all(images, labels);
+  mt::datasets::idx_images const all(images, labels);
   std::int64_t const fifth = all.size() / 5;
-  mt::image_range const learnt(all, 0, all.size() - fifth), held_out(all, all.size() - fifth);
+  mt::datasets::image_range const learnt(all, 0, all.size() - fifth), held_out(all, all.size() - fifth);
   curve const of[] = {train<Device, by_batch>(job, "batch", learnt, held_out, epochs),
                       train<Device, by_rows>(job, "rows", learnt, held_out, epochs),
                       train<Device, by_channels>(job, "channels", learnt, held_out, epochs)};

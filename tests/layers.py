@@ -13,7 +13,10 @@ import tempfile
 
 # A header includes from its own folder or from one before it.
 LAYERS = ["base", "comm", "mesh", "tensor", "graph", "op", "nn", "pass", "emit", "device", "array", "job", "run", "eager", "inspect", "io",
-          "train", "data"]
+          "train", "datasets"]
+
+# Libraries beside the core: nothing outside of their folder includes it, and its names are in a namespace of its own.
+BESIDE = ["datasets"]
 
 # Each library has one door: what its headers are called, and where they may be included.
 DOORS = [
@@ -24,10 +27,10 @@ DOORS = [
     ("oneTBB", r"(tbb/|oneapi/tbb)", r"device/cpu/"),
     ("xsimd", r"xsimd/", r"device/cpu/"),
     ("xtensor", r"(xtensor|xtl)/", r"array/xtensor\.hpp$"),
-    ("zlib", r"zlib\.h$", r"data/gzip\.hpp$"),
-    ("libjpeg", r"(jpeglib|jerror)\.h$", r"data/image/jpeg\.hpp$"),
-    ("libpng", r"png\.h$", r"data/image/png\.hpp$"),
-    ("sentencepiece", r"sentencepiece_", r"data/text/(learn_)?subwords\.hpp$"),
+    ("zlib", r"zlib\.h$", r"datasets/gzip\.hpp$"),
+    ("libjpeg", r"(jpeglib|jerror)\.h$", r"datasets/image/jpeg\.hpp$"),
+    ("libpng", r"png\.h$", r"datasets/image/png\.hpp$"),
+    ("sentencepiece", r"sentencepiece_", r"datasets/text/(learn_)?subwords\.hpp$"),
     ("xxHash", r"xxhash\.h$", None),
     ("fmt", r"fmt/", None),  # one header, wherever it is
 ]
@@ -59,6 +62,7 @@ LONGER = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
+NAMESPACE = re.compile(r"^namespace meshtensor(?:::(\w+))?")
 MACRO = re.compile(r"^\s*#\s*(define|undef)\b")
 # A directive of C++20, whatever it was meant to be: nvcc and newer compilers take it for one.
 DIRECTIVE = re.compile(r"^\s*(export\s+)?(module|import)\b")
@@ -81,6 +85,9 @@ def check(root):
             found.append(f"{name}: has no #pragma once")
         for number, line in enumerate(text.splitlines(), 1):
             at = f"{name}:{number}"
+            space = NAMESPACE.match(line)
+            if space and (folder in BESIDE) != (space[1] in BESIDE):
+                found.append(f"{at}: the names of a folder {', '.join(BESIDE)}, and of no other, are in its namespace")
             if name != "base/config.hpp" and MACRO.match(line):
                 found.append(f"{at}: macros belong in base/config.hpp")
             if DIRECTIVE.match(line):
@@ -129,6 +136,8 @@ def check_include(root, path, name, folder, included, at, doors):
             return [f"{at}: there is no {included}"]
         other = target.resolve().relative_to(root.resolve()).as_posix().split("/")[0]
         if folder is None:
+            if other in [*BESIDE, *(f"{library}.hpp" for library in BESIDE)] and not name == f"{other.removesuffix('.hpp')}.hpp":
+                return [f"{at}: {other} is a library beside the core: its users include it"]
             return []
         if other not in LAYERS:
             return [f"{at}: the umbrella is for users only"]
@@ -154,11 +163,14 @@ def self_test():
         "comm/mpi.hpp": once + "#include <mpi.h>\n",
         "device/cpu/dot.hpp": once + "#include <oneapi/dnnl/dnnl.hpp>\n#include <xsimd/xsimd.hpp>\n#include <unistd.h>\n",
         "array/xtensor.hpp": once + "#include <xtensor/xarray.hpp>\nmeshtensor::module m;\n",
-        "data/gzip.hpp": once + "#include <zlib.h>\n",
-        "data/image/jpeg.hpp": once + "#include <cstdio>\n#include <jpeglib.h>\n",
-        "data/image/png.hpp": once + "#include <png.h>\n",
-        "data/text/learn_subwords.hpp": once + "#include <sentencepiece_trainer.h>\n",
+        "datasets/gzip.hpp": once + "#include <zlib.h>\n",
+        "datasets/image/jpeg.hpp": once + "#include <cstdio>\n#include <jpeglib.h>\n",
+        "datasets/image/png.hpp": once + "#include <png.h>\n",
+        "datasets/text/learn_subwords.hpp": once + "#include <sentencepiece_trainer.h>\n",
         "meshtensor.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
+        "datasets.hpp": once + '#include "meshtensor/datasets/gzip.hpp"\n',
+        "datasets/text/words.hpp": once + '#include "meshtensor/base/text.hpp"\nnamespace meshtensor::datasets {}\n',
+        "train/stop.hpp": once + "namespace meshtensor::train {}\n",
         "graph/primitive.hpp": once + "enum class primitive {\n  iteration,\n  constant,\n  gather,\n  extension,\n  count_\n};\n",
         "emit/stablehlo/gather.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
         **{f"device/cuda/nodes/{name}.hpp": f"{once}inline node_work {name}_of(preparation& p) {{}}\n"
@@ -176,10 +188,18 @@ def self_test():
         "device/reference.hpp": once + "#include <tbb/parallel_for.h>\n",
         "run/executable.hpp": once + "#include <xtensor/xview.hpp>\n",
         "run/text.hpp": once + "#include <fmt/core.h>\n",
-        "data/text/text.hpp": once + "#include <zlib.h>\n",
-        "data/image/image.hpp": once + "#include <jpeglib.h>\n",
-        "data/image/crops.hpp": once + "#include <png.h>\n",
-        "data/text/tokens.hpp": once + "#include <sentencepiece_processor.h>\n",
+        "datasets/text/text.hpp": once + "#include <zlib.h>\n",
+        "datasets/text/lines.hpp": once + "namespace meshtensor {}\n",
+        "datasets/text/pairs.hpp": once + "namespace meshtensor::detail {}\n",
+        "datasets/text/bleu.hpp": once + '#include "meshtensor/meshtensor.hpp"\n',
+        "train/curves.hpp": once + "namespace meshtensor::datasets {}\n",
+        "train/epochs.hpp": once + '#include "meshtensor/datasets/gzip.hpp"\n',
+        "train/units.hpp": once + '#include "meshtensor/datasets.hpp"\n',
+        "umbrella.hpp": once + '#include "meshtensor/datasets/gzip.hpp"\n',
+        "whole.hpp": once + '#include "meshtensor/datasets.hpp"\n',
+        "datasets/image/image.hpp": once + "#include <jpeglib.h>\n",
+        "datasets/image/crops.hpp": once + "#include <png.h>\n",
+        "datasets/text/tokens.hpp": once + "#include <sentencepiece_processor.h>\n",
         "op/e.hpp": once + "#include <boost/any.hpp>\n",
         "op/f.hpp": once + "#define F 1\n",
         "op/g.hpp": once + "#  undef A\n",

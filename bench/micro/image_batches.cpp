@@ -11,8 +11,8 @@
 #include <exception>
 #include <string>
 
-#include <meshtensor/data/image/image_folder.hpp>
-#include <meshtensor/data/image/image_stream.hpp>
+#include <meshtensor/datasets/image/image_folder.hpp>
+#include <meshtensor/datasets/image/image_stream.hpp>
 
 namespace mt = meshtensor;
 
@@ -25,11 +25,11 @@ int main(int argc, char** argv) try {
   double const seconds = argc > 3 ? std::atof(argv[3]) : 10;
   bool const learn = argc <= 4 || std::string(argv[4]) == "learn";
 
-  mt::image_folder const files(argv[1]);
-  mt::image_options o{.rows = 64};
+  mt::datasets::image_folder const files(argv[1]);
+  mt::datasets::image_options o{.rows = 64};
   if (learn) o.seed = 1;
-  mt::image_batches const all(files, o);
-  mt::image_stream stream(all, {}, 0, {.threads = threads, .ahead = 2});
+  mt::datasets::image_batches const all(files, o);
+  mt::datasets::image_stream stream(all, {}, 0, {.threads = threads, .ahead = 2});
   for (int i = 0; i < 3; ++i) stream.next();  // as the peer: the first batches are not counted
 
   std::int64_t images = 0;
@@ -37,7 +37,7 @@ int main(int argc, char** argv) try {
   auto const begin = std::chrono::steady_clock::now();
   while (taken < seconds) {
     if (stream.at_end()) stream.seek(0);
-    mt::image_batch const& b = stream.next();
+    mt::datasets::image_batch const& b = stream.next();
     for (std::size_t i = 0; i < b.counts.size(); ++i) images += b.counts[i] == 1;
     sum += static_cast<double>(b.pixels[0]);
     taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -57,8 +57,8 @@ double seconds_of_life() {
          std::stod(word) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-mt::image_batch whole_batch(resnet::options const& o, std::string const& path) {
-  mt::image_batch b;
+mt::datasets::image_batch whole_batch(resnet::options const& o, std::string const& path) {
+  mt::datasets::image_batch b;
   auto const count = static_cast<std::size_t>(o.batch);
   b.pixels.resize(count * static_cast<std::size_t>(o.size * o.size * 3));
   b.labels.resize(count), b.counts.assign(count, 1);
@@ -77,12 +77,15 @@ mt::image_batch whole_batch(resnet::options const& o, std::string const& path) {
 }
 
 /// What this process feeds of the same batch: the rows, and of each image the part, of its processor.
-mt::image_batch batch_of(resnet::options const& o, std::string const& path, mt::image_part const& mine) {
-  mt::image_batch const all = whole_batch(o, path);
-  auto const share = [](std::int64_t extent, mt::batch_part const& p) { return mt::part_of(extent, p.of, p.part); };
+mt::datasets::image_batch batch_of(resnet::options const& o, std::string const& path,
+                                   mt::datasets::image_part const& mine) {
+  mt::datasets::image_batch const all = whole_batch(o, path);
+  auto const share = [](std::int64_t extent, mt::datasets::batch_part const& p) {
+    return mt::part_of(extent, p.of, p.part);
+  };
   mt::interval const images = share(o.batch, mine.rows), height = share(o.size, mine.height),
                      width = share(o.size, mine.width);
-  mt::image_batch b;
+  mt::datasets::image_batch b;
   for (std::int64_t i = images.begin; i < images.begin + images.count; ++i) {
     b.labels.push_back(all.labels[static_cast<std::size_t>(i)]), b.counts.push_back(1);
     for (std::int64_t y = height.begin; y < height.begin + height.count; ++y) {
@@ -100,7 +103,7 @@ int measure(mt::job const& job, resnet::options const& o, files const& f) {
   auto const named = resnet::torch_names(o, "model").all();
   auto const is_model = [](std::string const& name) { return resnet::is_model(name); };
   if (!o.load.empty()) mt::import_safetensors(weights, o.load, {.names = named, .only = is_model});
-  mt::image_batch const b = batch_of(o, f.inputs, by->mine());
+  mt::datasets::image_batch const b = batch_of(o, f.inputs, by->mine());
   auto const one = [&] {
     if (!o.evaluate) return by->learn(b).nats;
     resnet::scores s;

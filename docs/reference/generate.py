@@ -26,8 +26,8 @@ GUIDES = ("language", "layouts", "running", "data", "checkpoints", "experts", "i
           "translating", "devices", "howto/add-an-operation", "howto/add-a-pass", "howto/add-a-device")
 TAGS = {"itemizedlist": "ul", "listitem": "li", "para": "p", "programlisting": "pre", "bold": "b", "emphasis": "em",
         "computeroutput": "code", "verbatim": "pre", "preformatted": "pre"}
-# A name in code: mt::NAME, NAME(…), NAME<…>, NAME{…} or `NAME`.
-USE = re.compile(r"\bmt::(?:nn::)?(\w+)|(?<![\w.:>])(\w+)(?=[({]|<[\w\"])|\bnn::(\w+)|`(\w+)`")
+# A name in code: mt::NAME, mt::nn::NAME, mt::datasets::NAME, NAME(…), NAME<…>, NAME{…} or `NAME`.
+USE = re.compile(r"\bmt::(?:nn::|datasets::)?(\w+)|(?<![\w.:>])(\w+)(?=[({]|<[\w\"])|\bnn::(\w+)|`(\w+)`")
 HOW_TO_READ = (
     "A signature shows each parameter by what it takes: a <code>handle</code> is a tensor of a program, a "
     "<code>dim_type</code> a dim, a <code>scope</code> the scope <code>s</code>, <code>auto</code> anything. "

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include <meshtensor/data/image/cifar.hpp>
-#include <meshtensor/data/image/idx.hpp>
-#include <meshtensor/data/image/image_folder.hpp>
-#include <meshtensor/data/image/synthetic_images.hpp>
+#include <meshtensor/datasets/image/cifar.hpp>
+#include <meshtensor/datasets/image/idx.hpp>
+#include <meshtensor/datasets/image/image_folder.hpp>
+#include <meshtensor/datasets/image/synthetic_images.hpp>
 
 namespace resnet {
 
@@ -26,31 +26,32 @@ fs::path packed_or_not(fs::path const& path) {
 }
 
 /// Opens a part of a folder, which has the files of MNIST or of CIFAR, a tar file, or a folder for each class.
-std::unique_ptr<mt::image_set> part_of_folder(fs::path const& folder, std::string const& part, bool learns) {
+std::unique_ptr<mt::datasets::image_set> part_of_folder(fs::path const& folder, std::string const& part, bool learns) {
   char const* const name = learns ? "train" : "t10k";
   fs::path const idx = packed_or_not(folder / (std::string(name) + "-images-idx3-ubyte"));
   if (is_there(idx))
-    return std::make_unique<mt::idx_images>(idx, packed_or_not(folder / (std::string(name) + "-labels-idx1-ubyte")));
+    return std::make_unique<mt::datasets::idx_images>(
+        idx, packed_or_not(folder / (std::string(name) + "-labels-idx1-ubyte")));
   if (is_there(folder / "data_batch_1.bin") || is_there(folder / "train.bin"))
-    return std::make_unique<mt::cifar_images>(folder, learns ? "train" : "test");
+    return std::make_unique<mt::datasets::cifar_images>(folder, learns ? "train" : "test");
   fs::path const archive = folder / (part + ".tar");
-  return std::make_unique<mt::image_folder>(is_there(archive) ? archive : folder / part);
+  return std::make_unique<mt::datasets::image_folder>(is_there(archive) ? archive : folder / part);
 }
 
 /// A range of synthetic images. Another range has the same patches but other noise, so that it can serve as held-out
 /// data.
-class behind : public mt::image_set {
+class behind : public mt::datasets::image_set {
  public:
-  behind(mt::synthetic_images::options o, std::int64_t first, std::int64_t count)
+  behind(mt::datasets::synthetic_images::options o, std::int64_t first, std::int64_t count)
       : all_(o), first_(first), count_(count) {}
   std::int64_t size() const override { return count_; }
   std::vector<std::string> const& classes() const override { return all_.classes(); }
   std::int32_t label(std::int64_t number) const override { return all_.label(first_ + number); }
   std::string name(std::int64_t number) const override { return all_.name(first_ + number); }
-  void read(std::int64_t number, mt::image& to) const override { all_.read(first_ + number, to); }
+  void read(std::int64_t number, mt::datasets::image& to) const override { all_.read(first_ + number, to); }
 
  private:
-  mt::synthetic_images all_;
+  mt::datasets::synthetic_images all_;
   std::int64_t first_, count_;
 };
 
@@ -59,7 +60,7 @@ class behind : public mt::image_set {
 images::images(options const& o) {
   if (o.data == "synthetic") {
     std::int64_t const held_out = (o.count + 7) / 8;
-    mt::synthetic_images::options const all{o.count + held_out, o.classes, o.size, o.size, o.seed};
+    mt::datasets::synthetic_images::options const all{o.count + held_out, o.classes, o.size, o.size, o.seed};
     train = std::make_unique<behind>(all, 0, o.count);
     valid = std::make_unique<behind>(all, o.count, held_out);
   } else {
@@ -74,7 +75,7 @@ images::images(options const& o) {
   if (o.data == "synthetic") judged.shorter = o.size;
   learnt = judged;
   learnt.seed = o.seed;
-  if (o.data == "synthetic") learnt.crop = mt::image_crop::moved, learnt.flip = false;
+  if (o.data == "synthetic") learnt.crop = mt::datasets::image_crop::moved, learnt.flip = false;
 }
 
 }  // namespace resnet

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include <meshtensor/data/image/image_batches.hpp>
+#include <meshtensor/datasets/image/image_batches.hpp>
 
 #include "command_line.hpp"
 
@@ -13,8 +13,8 @@ namespace resnet {
 namespace mt = meshtensor;
 
 struct images {
-  std::unique_ptr<mt::image_set> train, valid;
-  mt::image_options learnt, judged;  // how images are cropped and batched to learn, and to be evaluated
+  std::unique_ptr<mt::datasets::image_set> train, valid;
+  mt::datasets::image_options learnt, judged;  // how images are cropped and batched to learn, and to be evaluated
 
   /// errors  those of the sets; R65 the parts have other classes
   explicit images(options const& o);

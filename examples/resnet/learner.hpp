@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <meshtensor/data/image/image_batches.hpp>
+#include <meshtensor/datasets/image/image_batches.hpp>
 #include <meshtensor/run/store.hpp>
 
 #include "command_line.hpp"
@@ -31,13 +31,13 @@ class learner {
  public:
   virtual ~learner() = default;
 
-  virtual batch_loss learn(mt::image_batch const& b) = 0;
+  virtual batch_loss learn(mt::datasets::image_batch const& b) = 0;
   /// Evaluates the network, or its moving average if there is one, on a batch, and adds the scores.
-  virtual void look(mt::image_batch const& b, scores& so_far) = 0;
+  virtual void look(mt::datasets::image_batch const& b, scores& so_far) = 0;
   /// The logits of a batch, [batch, classes] in row-major order. This process must have the whole mesh.
-  virtual std::vector<float> logits(mt::image_batch const& b) = 0;
+  virtual std::vector<float> logits(mt::datasets::image_batch const& b) = 0;
   /// The part of each batch that this process feeds. It is the part of its rank, or all if it has several ranks.
-  virtual mt::image_part mine() const = 0;
+  virtual mt::datasets::image_part mine() const = 0;
 
   /// The number of parameters, and of multiplications for one image.
   virtual std::pair<std::int64_t, std::int64_t> counts() const = 0;
@@ -46,7 +46,7 @@ class learner {
   /// The planned bytes of a training step, or of an evaluation if there is no training step.
   virtual std::int64_t planned_bytes() const = 0;
   /// Compares a step with the same step on whole tensors. Returns whether they agree, and a sentence.
-  virtual std::pair<bool, std::string> compare(mt::image_batch const& b) = 0;
+  virtual std::pair<bool, std::string> compare(mt::datasets::image_batch const& b) = 0;
   virtual void record(bool on) = 0;
   /// The profile of the recorded steps.
   virtual std::string profile() const = 0;

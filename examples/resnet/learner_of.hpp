@@ -41,7 +41,7 @@ class learner_of : public learner {
     if (step_ && o_.check_numerics) step_->check_numerics();
   }
 
-  batch_loss learn(mt::image_batch const& b) override {
+  batch_loss learn(mt::datasets::image_batch const& b) override {
     auto const result = std::apply(
         [&](auto const&... rate) {
           return fed(b, *step_, rate..., mt::set<"momentum">(o_.momentum), mt::set<"weight_decay">(o_.weight_decay),
@@ -53,7 +53,7 @@ class learner_of : public learner {
     if (follow_) (*follow_)(mt::set<"decay">(o_.average));
     return of;
   }
-  void look(mt::image_batch const& b, scores& so_far) override {
+  void look(mt::datasets::image_batch const& b, scores& so_far) override {
     auto const add = [&](auto const& result) {
       so_far.nats += static_cast<double>(result.template get<"nats">());
       so_far.images += result.template get<"count">(), so_far.first += result.template get<"first">();
@@ -62,14 +62,14 @@ class learner_of : public learner {
     if (look_average_) add(fed(b, *look_average_));
     else add(fed(b, *look_));
   }
-  std::vector<float> logits(mt::image_batch const& b) override {
+  std::vector<float> logits(mt::datasets::image_batch const& b) override {
     auto const all = [&](auto& run) {
       auto const values = fed(b, run).template get<"logits">().gather();
       return std::vector<float>(values.begin(), values.end());
     };
     return look_average_ ? all(*look_average_) : all(*look_);
   }
-  mt::image_part mine() const override {
+  mt::datasets::image_part mine() const override {
     if (step_) return part_of(*step_);
     return look_average_ ? part_of(*look_average_) : part_of(*look_);
   }
@@ -105,7 +105,7 @@ class learner_of : public learner {
     if (step_) return bytes(*step_);
     return look_average_ ? bytes(*look_average_) : bytes(*look_);
   }
-  std::pair<bool, std::string> compare(mt::image_batch const& b) override {
+  std::pair<bool, std::string> compare(mt::datasets::image_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {
           return mt::check<programs, Train, resnet::mesh, resnet::layout, Device>(
@@ -131,14 +131,16 @@ class learner_of : public learner {
       return sizes<Block>(o_, needs_.classes, batch(o_.batch / o_.microbatches), parts(o_.microbatches));
     else return looked_at();
   }
-  mt::image_part part_of(auto const& any) const {
+  mt::datasets::image_part part_of(auto const& any) const {
     auto const held = any.ranks();
     auto const& m = any.bound_mesh();
     if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
-    auto const along = [&](int axis) { return mt::batch_part{m.coordinate(held[0], axis), m.axes[axis].extent}; };
+    auto const along = [&](int axis) {
+      return mt::datasets::batch_part{m.coordinate(held[0], axis), m.axes[axis].extent};
+    };
     return {along(0), along(1), along(2)};
   }
-  auto fed(mt::image_batch const& b, auto& run, auto const&... numbers) const {
+  auto fed(mt::datasets::image_batch const& b, auto& run, auto const&... numbers) const {
     if (run.ranks().size() != 1)
       return run(mt::feed<"images">(b.pixels), mt::feed<"labels">(b.labels), mt::feed<"counts">(b.counts), numbers...);
     return run(mt::feed_local<"images">(b.pixels), mt::feed_local<"labels">(b.labels),

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include <meshtensor/data/image/image_stream.hpp>
+#include <meshtensor/datasets/image/image_stream.hpp>
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/train/event_file.hpp>
 #include <meshtensor/train/loss_guard.hpp>
@@ -40,10 +40,11 @@ std::string text_of(scores const& s) {
 }
 
 scores training::look() const {
-  mt::image_batches const batches(*all.valid, all.judged);
+  mt::datasets::image_batches const batches(*all.valid, all.judged);
   scores s;
-  for (mt::image_stream next(batches, by.mine(), 0, {.threads = static_cast<int>(o.readers)}); !next.at_end();) {
-    mt::image_batch const& b = next.next();
+  for (mt::datasets::image_stream next(batches, by.mine(), 0, {.threads = static_cast<int>(o.readers)});
+       !next.at_end();) {
+    mt::datasets::image_batch const& b = next.next();
     for (std::string const& sentence : b.skipped) mt::warn(job.get(), sentence);
     by.look(b, s);
   }
@@ -51,7 +52,7 @@ scores training::look() const {
 }
 
 std::optional<std::string> training::run() {
-  mt::image_batches const batches(*all.train, all.learnt);
+  mt::datasets::image_batches const batches(*all.train, all.learnt);
   std::int64_t const images = batches.size(), steps = steps_of(o, images);
   mt::print(job, "{} images of {} classes to learn from, {} updates of {}\n", images, all.train->classes().size(),
             steps, o.batch);
@@ -68,7 +69,7 @@ std::optional<std::string> training::run() {
 
   mt::stop_request stop(job, {.seconds = 60 * o.time_limit});
   mt::loss_guard is_wrong(job);
-  mt::image_stream next(batches, by.mine(), first * o.batch, {.threads = static_cast<int>(o.readers)});
+  mt::datasets::image_stream next(batches, by.mine(), first * o.batch, {.threads = static_cast<int>(o.readers)});
   std::unique_ptr<mt::event_file> events;
   if (job.is_root()) events = std::make_unique<mt::event_file>(std::filesystem::path(o.keep) / "events", first);
   auto const write = [&](char const* tag, double value, std::int64_t step) {
@@ -81,7 +82,7 @@ std::optional<std::string> training::run() {
 
   for (std::int64_t step = first; step < steps;) {
     double const asked = mt::seconds_now();
-    mt::image_batch const& b = next.next();
+    mt::datasets::image_batch const& b = next.next();
     epoch.waited += mt::seconds_now() - asked;
     for (std::string const& sentence : b.skipped) mt::warn(job.get(), sentence);
     batch_loss const of = by.learn(b);

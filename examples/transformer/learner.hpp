@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <meshtensor/data/text/text.hpp>
+#include <meshtensor/datasets/text/text.hpp>
 #include <meshtensor/run/memory_use.hpp>
 #include <meshtensor/run/store.hpp>
 #include <meshtensor/train/progress_unit.hpp>
@@ -25,13 +25,13 @@ class learner {
   virtual ~learner() = default;
 
   /// Runs one step and returns its loss. The schedule needs `steps`, the length of the whole training.
-  virtual double learn(mt::text_batch const& b, double steps) = 0;
-  virtual double loss_of(mt::text_batch const& b) = 0;
+  virtual double learn(mt::datasets::text_batch const& b, double steps) = 0;
+  virtual double loss_of(mt::datasets::text_batch const& b) = 0;
   /// The probabilities of the byte after `seen[last]`.
   virtual std::vector<float> likely(std::vector<std::uint8_t> const& seen, std::int32_t last, double temperature) = 0;
 
   /// Compares the next step with the same step on whole tensors. Returns whether they agree, and a sentence.
-  virtual std::pair<bool, std::string> compare(mt::text_batch const& b) = 0;
+  virtual std::pair<bool, std::string> compare(mt::datasets::text_batch const& b) = 0;
   /// Drawings by mt::pictures that show which rank holds which elements of the tensors of a step.
   virtual std::string pictures() const = 0;
   virtual mt::memory_use memory() const = 0;

@@ -39,13 +39,13 @@ class learner_of : public learner {
 
   learner_of(mt::store& weights, options const& o) : weights_(weights), o_(o) {}
 
-  double learn(mt::text_batch const& b, double steps) override {
+  double learn(mt::datasets::text_batch const& b, double steps) override {
     auto const result = step_(mt::feed<"text">(b.text), mt::feed<"next">(b.next), mt::set<"steps">(steps),
                               mt::set<"learning_rate">(o_.learning_rate), mt::set<"dropout">(o_.dropout),
                               mt::set<"warmup">(static_cast<double>(o_.warmup)));
     return static_cast<double>(result.template get<"loss">());
   }
-  double loss_of(mt::text_batch const& b) override {
+  double loss_of(mt::datasets::text_batch const& b) override {
     return static_cast<double>(ask_(mt::feed<"text">(b.text), mt::feed<"next">(b.next)).template get<"loss">());
   }
   std::vector<float> likely(std::vector<std::uint8_t> const& seen, std::int32_t last, double temperature) override {
@@ -56,7 +56,7 @@ class learner_of : public learner {
     return {next.data(), next.data() + next.size()};
   }
 
-  std::pair<bool, std::string> compare(mt::text_batch const& b) override {
+  std::pair<bool, std::string> compare(mt::datasets::text_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {
           return mt::check<programs, train_step, transformer::mesh, transformer::layout, Device>(

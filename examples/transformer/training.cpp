@@ -13,9 +13,9 @@
 #  include <mpi.h>
 #endif
 
-#include <meshtensor/data/text/bigram.hpp>
-#include <meshtensor/data/text/sample.hpp>
-#include <meshtensor/data/text/text.hpp>
+#include <meshtensor/datasets/text/bigram.hpp>
+#include <meshtensor/datasets/text/sample.hpp>
+#include <meshtensor/datasets/text/text.hpp>
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/job/agree.hpp>
 #include <meshtensor/train/progress_line.hpp>
@@ -47,8 +47,8 @@ std::vector<std::uint8_t> own_text() {
   for (fs::path at = fs::read_symlink("/proc/self/exe", problem);
        !fs::exists(root / "include/meshtensor") && at.has_relative_path(); at = at.parent_path())
     root = at.parent_path();
-  auto all = mt::read_texts(root / "include", {".hpp"});
-  auto const docs = mt::read_texts(root / "docs", {".md"});
+  auto all = mt::datasets::read_texts(root / "include", {".hpp"});
+  auto const docs = mt::datasets::read_texts(root / "docs", {".md"});
   all.insert(all.end(), docs.begin(), docs.end());
   if (all.empty())
     throw mt::error("R40", "the library's headers are not where they were: name a text with --text FILE");
@@ -59,10 +59,10 @@ std::vector<std::uint8_t> own_text() {
 struct training {
   mt::job const& job;
   options const& o;
-  mt::text_windows const& windows;
+  mt::datasets::text_windows const& windows;
   learner& programs;
   mt::store& weights;
-  mt::text_batch chosen{};
+  mt::datasets::text_batch chosen{};
   std::vector<double> losses{};  // of the steps since this process started
   mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
 
@@ -185,7 +185,7 @@ struct training {
   /// Prints how the model continues the prompt. Random numbers are the same in each call, so that samples are
   /// comparable.
   void write(std::string const& when) {
-    if (o.sample_bytes != 0) mt::print(job, "\n{}: {}\n\n", when, mt::shown(written()));
+    if (o.sample_bytes != 0) mt::print(job, "\n{}: {}\n\n", when, mt::datasets::shown(written()));
   }
 
   /// Generates text byte by byte. Each byte is sampled from the model's probabilities.
@@ -204,7 +204,7 @@ struct training {
       if (greedy)
         all.push_back(static_cast<std::uint8_t>(std::max_element(likely.begin(), likely.end()) - likely.begin()));
       else
-        all.push_back(mt::draw_byte(
+        all.push_back(mt::datasets::draw_byte(
             likely, mt::random_uniform<double>(mt::random_stream(key, 0), static_cast<std::uint64_t>(i))));
     }
     return all;
@@ -246,7 +246,7 @@ std::string next_commands(options const& o, double loss) {
 }  // namespace
 
 int train(mt::job const& job, options const& o, learner_maker make) {
-  mt::text_windows const windows(o.text.empty() ? own_text() : mt::read_text(o.text), o.length);
+  mt::datasets::text_windows const windows(o.text.empty() ? own_text() : mt::datasets::read_text(o.text), o.length);
   double const begin = mt::seconds_now();
   mt::store weights(job, o.seed);
   auto const programs = make(weights, o);
@@ -264,11 +264,11 @@ int train(mt::job const& job, options const& o, learner_maker make) {
   if (o.check) return t.checked();
   if (!t.train()) return mt::stop_request::exit_code;
 
-  mt::byte_pairs learnt, asked;
+  mt::datasets::byte_pairs learnt, asked;
   windows.each_pair_learnt([&](std::uint8_t byte, std::uint8_t next) { learnt.add(byte, next); });
   std::int64_t const most = 128;
   t.each_held_out(most, [&] { asked.add(t.chosen); });
-  double const loss = t.held_out_loss(most), bigram = mt::bigram_loss(learnt, asked);
+  double const loss = t.held_out_loss(most), bigram = mt::datasets::bigram_loss(learnt, asked);
   mt::print(job, "held-out loss   {:.4f} nats a byte\nbigram model    {:.4f}\n", loss, bigram);
   t.write("after training");
   mt::print(job, "{}", next_commands(o, loss));

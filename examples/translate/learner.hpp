@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <meshtensor/data/text/pair_batches.hpp>
+#include <meshtensor/datasets/text/pair_batches.hpp>
 #include <meshtensor/run/store.hpp>
 
 #include "command_line.hpp"
@@ -25,17 +25,17 @@ class learner {
   virtual ~learner() = default;
 
   /// Runs one training step with the program of the batch's bucket.
-  virtual batch_loss learn(mt::pair_batch const& b) = 0;
+  virtual batch_loss learn(mt::datasets::pair_batch const& b) = 0;
   /// Only computes the loss, without dropout and label smoothing.
-  virtual batch_loss look(mt::pair_batch const& b) = 0;
+  virtual batch_loss look(mt::datasets::pair_batch const& b) = 0;
   /// The rows of each batch that this process feeds. They are the rows of its rank, or all if it has several ranks.
-  virtual mt::batch_part mine() const = 0;
+  virtual mt::datasets::batch_part mine() const = 0;
 
   /// The text that --explain asks for: the plan of a step with its memory, communication and computation, its
   /// instructions, or a page with all of it.
   virtual std::string explained(std::string const& what) const = 0;
   /// Compares a step with the same step on whole tensors. Returns whether they agree, and a sentence.
-  virtual std::pair<bool, std::string> compare(mt::pair_batch const& b) = 0;
+  virtual std::pair<bool, std::string> compare(mt::datasets::pair_batch const& b) = 0;
   virtual void record(bool on) = 0;
   /// The profile of the recorded steps.
   virtual std::string profile() const = 0;
@@ -45,7 +45,7 @@ class learner {
 struct learner_needs {
   mt::store& weights;
   options const& o;
-  std::span<mt::bucket const> buckets;
+  std::span<mt::datasets::bucket const> buckets;
   std::int64_t pieces;
 };
 

@@ -26,7 +26,7 @@ class learner_of : public learner {
 
  public:
   explicit learner_of(learner_needs const& n) : weights_(n.weights), o_(n.o), pieces_(n.pieces) {
-    for (mt::bucket const& b : n.buckets) {
+    for (mt::datasets::bucket const& b : n.buckets) {
       buckets_.push_back(b);
       steps_.push_back(made<program<Train>>(weights_, size(b)));
       looks_.push_back(made<program<Evaluate>>(weights_, sizes(o_, pieces_, batch(b.rows), length(b.source_length))));
@@ -34,19 +34,19 @@ class learner_of : public learner {
     }
   }
 
-  batch_loss learn(mt::pair_batch const& b) override {
+  batch_loss learn(mt::datasets::pair_batch const& b) override {
     auto const result =
         fed(b, *steps_[b.bucket], mt::set<"learning_rate">(o_.learning_rate), mt::set<"dropout">(o_.dropout),
             mt::set<"smoothing">(o_.smoothing), mt::set<"warmup">(static_cast<double>(o_.warmup)),
             mt::set<"clip_norm">(o_.clip_norm == 0 ? 1e30 : o_.clip_norm));
     return {static_cast<double>(result.template get<"loss">()), static_cast<double>(result.template get<"count">())};
   }
-  batch_loss look(mt::pair_batch const& b) override {
+  batch_loss look(mt::datasets::pair_batch const& b) override {
     auto const result = fed(b, *looks_[b.bucket]);
     auto const count = static_cast<double>(result.template get<"count">());
     return {count == 0 ? 0 : static_cast<double>(result.template get<"sum">()) / count, count};
   }
-  mt::batch_part mine() const override {
+  mt::datasets::batch_part mine() const override {
     auto const held = steps_[0]->ranks();
     auto const& m = steps_[0]->bound_mesh();
     if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
@@ -61,7 +61,7 @@ class learner_of : public learner {
                                                     : examples::given_rates(o_.rates, steps_[0]->bound_mesh()))});
     return mt::explain(*steps_[0]) + "\n" + mt::pictures(*steps_[0]);
   }
-  std::pair<bool, std::string> compare(mt::pair_batch const& b) override {
+  std::pair<bool, std::string> compare(mt::datasets::pair_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {
           return mt::check<Programs, Train, translation::mesh, translation::layout, Device>(
@@ -82,13 +82,13 @@ class learner_of : public learner {
   }
 
  private:
-  auto size(mt::bucket const& b) const {
+  auto size(mt::datasets::bucket const& b) const {
     if constexpr (requires { Train::parts; })
       return sizes(o_, pieces_, Train::parts(o_.microbatches), batch(b.rows / o_.microbatches),
                    length(b.source_length));
     else return sizes(o_, pieces_, batch(b.rows), length(b.source_length));
   }
-  auto fed(mt::pair_batch const& b, auto& run, auto const&... numbers) const {
+  auto fed(mt::datasets::pair_batch const& b, auto& run, auto const&... numbers) const {
     if (mine().of == 1 && steps_[0]->ranks().size() != 1)
       return run(mt::feed<"source">(b.source), mt::feed<"target">(b.target), mt::feed<"next">(b.target_next),
                  numbers...);
@@ -99,7 +99,7 @@ class learner_of : public learner {
   mt::store& weights_;
   options const& o_;
   std::int64_t pieces_;
-  std::vector<mt::bucket> buckets_;
+  std::vector<mt::datasets::bucket> buckets_;
   std::vector<std::unique_ptr<program<Train>>> steps_;  // one for each bucket
   std::vector<std::unique_ptr<program<Evaluate>>> looks_;
 };

@@ -6,7 +6,8 @@
 
 namespace translation {
 
-speaking::speaking(mt::store& weights, options const& o, std::int64_t pieces, mt::special_tokens const& special)
+speaking::speaking(mt::store& weights, options const& o, std::int64_t pieces,
+                   mt::datasets::special_tokens const& special)
     : all_(examples::on_device(o.device, [&]<class Device>(std::type_identity<Device>) -> std::unique_ptr<translator> {
         return std::make_unique<programs_on<Device>>(weights, o, pieces, special);
       })) {}

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <meshtensor/data/text/tokens.hpp>
+#include <meshtensor/datasets/text/tokens.hpp>
 #include <meshtensor/run/store.hpp>
 
 #include "command_line.hpp"
@@ -23,7 +23,7 @@ using sentence = std::vector<std::int32_t>;
 /// when it is first needed.
 class speaking {
  public:
-  speaking(mt::store& weights, options const& o, std::int64_t pieces, mt::special_tokens const& special);
+  speaking(mt::store& weights, options const& o, std::int64_t pieces, mt::datasets::special_tokens const& special);
   ~speaking();
 
   /// Returns the translation of each sentence. The steps do not count as training steps.

@@ -28,7 +28,7 @@ class programs_on : public speaking::translator {
   static_assert(mt::one_store<program<read_source>, program<say_word>, program<sample_word>>);
 
  public:
-  programs_on(mt::store& weights, options const& o, std::int64_t pieces, mt::special_tokens const& special)
+  programs_on(mt::store& weights, options const& o, std::int64_t pieces, mt::datasets::special_tokens const& special)
       : weights_(weights),
         o_(o),
         pieces_(pieces),
@@ -167,7 +167,7 @@ class programs_on : public speaking::translator {
   mt::store& weights_;
   options const& o_;
   std::int64_t pieces_;
-  mt::special_tokens special_;
+  mt::datasets::special_tokens special_;
   std::int64_t width_, fresh_;  // hypotheses of a sentence, and sentences that are read at a time
   std::vector<place> rows_;
   beam_search search_;

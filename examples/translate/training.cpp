@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include <meshtensor/data/prefetched.hpp>
+#include <meshtensor/datasets/prefetched.hpp>
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/train/event_file.hpp>
 #include <meshtensor/train/loss_guard.hpp>
@@ -34,9 +34,10 @@ struct epoch_sums {
 }  // namespace
 
 double training::look() const {
-  mt::pair_batches const batches(all.valid.tokens, all.buckets, all.vocabulary.special());
-  mt::batch_part const part = by.mine();
-  mt::prefetched<mt::pair_batch> next([&](std::int64_t number, mt::pair_batch& b) { batches.read(number, b, part); });
+  mt::datasets::pair_batches const batches(all.valid.tokens, all.buckets, all.vocabulary.special());
+  mt::datasets::batch_part const part = by.mine();
+  mt::datasets::prefetched<mt::datasets::pair_batch> next(
+      [&](std::int64_t number, mt::datasets::pair_batch& b) { batches.read(number, b, part); });
   double sum = 0, count = 0;
   for (std::int64_t i = 0; i < batches.per_epoch(); ++i) {
     batch_loss const of = by.look(next.next());
@@ -46,8 +47,8 @@ double training::look() const {
 }
 
 std::optional<std::string> training::run() {
-  mt::pair_batches const batches(all.train.tokens, all.buckets, all.vocabulary.special(), o.seed);
-  mt::batch_filling const& f = batches.filling();
+  mt::datasets::pair_batches const batches(all.train.tokens, all.buckets, all.vocabulary.special(), o.seed);
+  mt::datasets::batch_filling const& f = batches.filling();
   mt::print(job, "{} pairs in {} batches an epoch, {:.1f} % of the targets are padding\n", f.pairs, batches.per_epoch(),
             100 * f.target_padding());
 
@@ -65,9 +66,9 @@ std::optional<std::string> training::run() {
 
   mt::stop_request stop(job, {.seconds = 60 * o.time_limit});
   mt::loss_guard is_wrong(job);
-  mt::batch_part const part = by.mine();
-  mt::prefetched<mt::pair_batch> next([&](std::int64_t number, mt::pair_batch& b) { batches.read(number, b, part); },
-                                      first);
+  mt::datasets::batch_part const part = by.mine();
+  mt::datasets::prefetched<mt::datasets::pair_batch> next(
+      [&](std::int64_t number, mt::datasets::pair_batch& b) { batches.read(number, b, part); }, first);
   std::unique_ptr<mt::event_file> events;
   if (job.is_root()) events = std::make_unique<mt::event_file>(std::filesystem::path(o.keep) / "events", first);
   mt::progress_line line(job);

@@ -19,6 +19,7 @@
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/each.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/one_hot.hpp"
@@ -28,6 +29,7 @@
 #include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stencil.hpp"
+#include "meshtensor/op/steps.hpp"
 #include "meshtensor/op/top_k.hpp"
 
 #include "meshtensor/nn/nn.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU beside sacreBLEU's: the corpora and sentences that tests/data/bleu_by_sacrebleu.py has recorded.
-#include "meshtensor/data/text/bleu.hpp"
+#include "meshtensor/datasets/text/bleu.hpp"
 #include "support/source_path.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ void same_score(recorded& r, std::size_t sentences, std::size_t references) {
     said.push_back(r.line());
     for (auto& one : of) one.push_back(r.line());
   }
-  mt::bleu_score const s = mt::corpus_bleu(said, of);
+  mt::datasets::bleu_score const s = mt::datasets::corpus_bleu(said, of);
   INFO(said[0] << ": " << text_of(s));
   auto const near = [](double x, double wanted) { return std::abs(x - wanted) <= 1e-9; };
   CHECK(near(s.score, r.figure()));
@@ -74,7 +74,7 @@ TEST_CASE("the same figures, and the same words") {
       r.file.ignore();
       std::string const text = r.line(), wanted = r.line();
       std::string found;
-      for (std::string const& word : mt::words_13a(text)) found += (found.empty() ? "" : " ") + word;
+      for (std::string const& word : mt::datasets::words_13a(text)) found += (found.empty() ? "" : " ") + word;
       CHECK(found == wanted);
       ++texts;
     }
@@ -88,17 +88,17 @@ TEST_CASE("the usual example") {
   std::vector<std::vector<std::string>> const references{
       {"The dog bit the man.", "It was not unexpected.", "The man bit him first."},
       {"The dog had bit the man.", "No one was surprised.", "The man had bitten the dog."}};
-  CHECK(text_of(mt::corpus_bleu(said, references)) ==
+  CHECK(text_of(mt::datasets::corpus_bleu(said, references)) ==
         "BLEU = 48.53 82.4/50.0/45.5/37.5 (BP = 0.943 ratio = 0.944 hyp_len = 17 ref_len = 18)");
-  CHECK(mt::corpus_bleu(said, references[0]).reference_words == 17);
-  CHECK(mt::corpus_bleu(references[0], references[0]).score == doctest::Approx(100));
+  CHECK(mt::datasets::corpus_bleu(said, references[0]).reference_words == 17);
+  CHECK(mt::datasets::corpus_bleu(references[0], references[0]).score == doctest::Approx(100));
 }
 
 TEST_CASE("what cannot be compared") {
   std::vector<std::string> const two{"a", "b"}, three{"a", "b", "c"};
-  CHECK_THROWS_WITH_AS(mt::corpus_bleu(two, three),
+  CHECK_THROWS_WITH_AS(mt::datasets::corpus_bleu(two, three),
                        doctest::Contains("R56: there are 2 translations, but 3 sentences in a reference"), mt::error);
-  CHECK_THROWS_WITH_AS(mt::corpus_bleu(two, std::span<std::vector<std::string> const>()), doctest::Contains("R56: "),
-                       mt::error);
-  CHECK(mt::corpus_bleu({}, std::vector<std::string>()).score == 0);
+  CHECK_THROWS_WITH_AS(mt::datasets::corpus_bleu(two, std::span<std::vector<std::string> const>()),
+                       doctest::Contains("R56: "), mt::error);
+  CHECK(mt::datasets::corpus_bleu({}, std::vector<std::string>()).score == 0);
 }

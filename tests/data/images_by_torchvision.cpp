@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "meshtensor/data/image/crops.hpp"
-#include "meshtensor/data/image/decode_image.hpp"
-#include "meshtensor/data/image/resample.hpp"
+#include "meshtensor/datasets/image/crops.hpp"
+#include "meshtensor/datasets/image/decode_image.hpp"
+#include "meshtensor/datasets/image/resample.hpp"
 #include "support/folder.hpp"
 #include "support/source_path.hpp"
 
@@ -30,13 +30,13 @@ TEST_CASE("what a network is judged by") {
 
   std::size_t at = 0;
   std::int64_t apart = 0;
-  mt::image whole, seen, rows;
+  mt::datasets::image whole, seen, rows;
   for (auto const& f : files) {
     CAPTURE(f.filename().string());
     std::string const bytes = meshtensor_test::content(f.string());
-    mt::decode_image({reinterpret_cast<std::uint8_t const*>(bytes.data()), bytes.size()}, f.string(), whole);
-    mt::image_view const v = mt::centre_crop(whole.height, whole.width, 256, 224, 224);
-    mt::resample(whole, v.from, v.height, v.width, v.window, seen, rows);
+    mt::datasets::decode_image({reinterpret_cast<std::uint8_t const*>(bytes.data()), bytes.size()}, f.string(), whole);
+    mt::datasets::image_view const v = mt::datasets::centre_crop(whole.height, whole.width, 256, 224, 224);
+    mt::datasets::resample(whole, v.from, v.height, v.width, v.window, seen, rows);
     REQUIRE(seen.height == 224);
     REQUIRE(seen.width == 224);
     int most = 0;

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/data/prefetched.hpp"
-#include "meshtensor/data/text/bleu.hpp"
-#include "meshtensor/data/text/learn_subwords.hpp"
-#include "meshtensor/data/text/pair_batches.hpp"
+#include "meshtensor/datasets/prefetched.hpp"
+#include "meshtensor/datasets/text/bleu.hpp"
+#include "meshtensor/datasets/text/learn_subwords.hpp"
+#include "meshtensor/datasets/text/pair_batches.hpp"
 #include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -22,13 +22,13 @@ namespace mt = meshtensor;
 namespace {
 
 /// The batches of an epoch that threads prepare: how often each pair is in one, and the tokens that count.
-void one_epoch(mt::pair_batches const& all, std::int64_t pairs, std::int64_t epoch) {
+void one_epoch(mt::datasets::pair_batches const& all, std::int64_t pairs, std::int64_t epoch) {
   std::vector<int> seen(static_cast<std::size_t>(pairs));
   std::int64_t tokens = 0;
-  mt::prefetched<mt::pair_batch> batches([&](std::int64_t number, mt::pair_batch& b) { all.read(number, b); },
-                                         epoch * all.per_epoch());
+  mt::datasets::prefetched<mt::datasets::pair_batch> batches(
+      [&](std::int64_t number, mt::datasets::pair_batch& b) { all.read(number, b); }, epoch * all.per_epoch());
   for (std::int64_t k = 0; k < all.per_epoch(); ++k) {
-    mt::pair_batch const& b = batches.next();
+    mt::datasets::pair_batch const& b = batches.next();
     for (std::int64_t pair : b.pairs)
       if (pair >= 0) ++seen[static_cast<std::size_t>(pair)];
     tokens += b.target_tokens;
@@ -46,43 +46,44 @@ TEST_CASE("Multi30K, from files to batches") {
   auto const folder = std::filesystem::path(data) / "multi30k";
   if (!std::filesystem::exists(folder)) return meshtensor_test::skip("the folder MESHTENSOR_DATA has no multi30k");
 
-  mt::pair_folder const files(folder, "en", "de");
+  mt::datasets::pair_folder const files(folder, "en", "de");
   CHECK(files.parts() == std::vector<std::string>{"test_2016_flickr", "train", "val"});
-  mt::text_pairs const train = files.read("train"), val = files.read("val"), test = files.read("test_2016_flickr");
+  mt::datasets::text_pairs const train = files.read("train"), val = files.read("val"),
+                                 test = files.read("test_2016_flickr");
   CHECK(train.size() == 29000);
   CHECK(val.size() == 1014);
   CHECK(test.size() == 1000);
-  CHECK(mt::corpus_bleu(test.target, test.target).score == doctest::Approx(100));
+  CHECK(mt::datasets::corpus_bleu(test.target, test.target).score == doctest::Approx(100));
 
   meshtensor_test::temporary_folder const kept;
-  mt::subwords const vocabulary = mt::cached_subwords(kept.path, {train.source, train.target});
+  mt::datasets::subwords const vocabulary = mt::datasets::cached_subwords(kept.path, {train.source, train.target});
   CHECK(vocabulary.size() == 8000);
   int same = 0;
   for (std::string const& sentence : test.target) same += vocabulary.decode(vocabulary.encode(sentence)) == sentence;
   CHECK(same > 980);  // others have a character that is written otherwise, or none of the training's
 
-  mt::token_pairs const tokens = vocabulary.encode(train);
-  auto const buckets = mt::choose_buckets(tokens);
-  CHECK(buckets == std::vector<mt::bucket>{{256, 16, 16}, {168, 24, 24}, {128, 32, 32}, {72, 48, 48}});
-  mt::pair_batches const all(tokens, buckets, vocabulary.special(), 1);
+  mt::datasets::token_pairs const tokens = vocabulary.encode(train);
+  auto const buckets = mt::datasets::choose_buckets(tokens);
+  CHECK(buckets == std::vector<mt::datasets::bucket>{{256, 16, 16}, {168, 24, 24}, {128, 32, 32}, {72, 48, 48}});
+  mt::datasets::pair_batches const all(tokens, buckets, vocabulary.special(), 1);
   CHECK(all.per_epoch() == 147);
   CHECK(all.filling().left_out == 6);
   CHECK(std::abs(all.filling().target_tokens - 457023) < 100);  // versions of sentencepiece are apart by a piece
   CHECK(all.filling().target_padding() == doctest::Approx(0.234).epsilon(0.01));
   CHECK(all.filling().source_padding() == doctest::Approx(0.258).epsilon(0.01));
-  mt::pair_batches const finer(tokens, mt::choose_buckets(tokens, {.count = 10, .length_multiple = 2}),
-                               vocabulary.special(), 1);
+  mt::datasets::pair_batches const finer(
+      tokens, mt::datasets::choose_buckets(tokens, {.count = 10, .length_multiple = 2}), vocabulary.special(), 1);
   CHECK(finer.per_epoch() == 130);
   CHECK(finer.filling().left_out == 6);
   CHECK(finer.filling().target_padding() == doctest::Approx(0.113).epsilon(0.01));
   one_epoch(all, train.size(), 0);
   one_epoch(all, train.size(), 7);
 
-  mt::pair_batches const asked(vocabulary.encode(val), buckets, vocabulary.special());
+  mt::datasets::pair_batches const asked(vocabulary.encode(val), buckets, vocabulary.special());
   CHECK(asked.per_epoch() == 8);
   CHECK(asked.filling().left_out == 0);
   CHECK(std::abs(asked.filling().target_tokens - 16541) < 50);
-  mt::pair_batches const translated(vocabulary.encode(test), buckets, vocabulary.special());
+  mt::datasets::pair_batches const translated(vocabulary.encode(test), buckets, vocabulary.special());
   CHECK(translated.per_epoch() == 7);
   CHECK(translated.filling().left_out == 0);
 }

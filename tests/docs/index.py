@@ -18,8 +18,8 @@ from links import anchors
 
 # Pages whose sections stand in the index, each with the deepest level of those headings.
 SECTIONS = {"language": 3, "layouts": 2, "running": 2, "data": 2, "checkpoints": 2, "performance": 2}
-# The first link in an item of a list, which the item is about.
-ITEM = re.compile(r"^(?:\d+\.|-) [^\[\n]*\[[^]]*\]\(([^)\s:#]+)", re.M)
+# The first link in an item of a list, which the item is about. An item may belong to another one.
+ITEM = re.compile(r"^ *(?:\d+\.|-) [^\[\n]*\[[^]]*\]\(([^)\s:#]+)", re.M)
 VARIABLE = re.compile(r"MESHTENSOR_[A-Z_]*[A-Z]")
 
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <sstream>
 
-#include <meshtensor/data/prefetched.hpp>
-#include <meshtensor/data/text/bleu.hpp>
-#include <meshtensor/data/text/pair_batches.hpp>
-#include <meshtensor/data/text/pairs.hpp>
+#include <meshtensor/datasets/prefetched.hpp>
+#include <meshtensor/datasets/text/bleu.hpp>
+#include <meshtensor/datasets/text/pair_batches.hpp>
+#include <meshtensor/datasets/text/pairs.hpp>
 #include <meshtensor/emit/print.hpp>
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain.hpp>

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "meshtensor/data/image/crops.hpp"
-#include "meshtensor/data/image/decode_image.hpp"
-#include "meshtensor/data/image/resample.hpp"
+#include "meshtensor/datasets/image/crops.hpp"
+#include "meshtensor/datasets/image/decode_image.hpp"
+#include "meshtensor/datasets/image/resample.hpp"
 
 namespace mt = meshtensor;
 
@@ -18,10 +18,10 @@ namespace {
 constexpr std::int64_t most = 1 << 14;
 
 /// Whether it was decoded, into memory that holds one byte everywhere.
-bool decoded(std::span<std::uint8_t const> bytes, std::uint8_t before, mt::image& to) {
+bool decoded(std::span<std::uint8_t const> bytes, std::uint8_t before, mt::datasets::image& to) {
   to.pixels.assign(most * 3, before);
   try {
-    mt::decode_image(bytes, "image", to, most);
+    mt::datasets::decode_image(bytes, "image", to, most);
     return true;
   } catch (mt::error const& e) {
     fuzz::require(e.code() == "R60" && e.sentence().find("'image'") != std::string::npos);
@@ -30,17 +30,17 @@ bool decoded(std::span<std::uint8_t const> bytes, std::uint8_t before, mt::image
 }
 
 void check(std::span<std::uint8_t const> bytes) {
-  static mt::image one, other, seen, rows;
+  static mt::datasets::image one, other, seen, rows;
   bool const good = decoded(bytes, 0, one);
   fuzz::require(decoded(bytes, 255, other) == good);
   if (!good) return;
   fuzz::require(one == other && one.height > 0 && one.width > 0 && one.height * one.width <= most);
   fuzz::require(std::ssize(one.pixels) == one.height * one.width * 3);
 
-  auto const box = mt::random_crop(mt::random_stream({1, 2, 3}, bytes.size()), one.height, one.width);
-  mt::resample(one, box, 7, 5, {0, 0, 7, 5}, seen, rows);
-  auto const v = mt::centre_crop(one.height, one.width, 9, 8, 8);
-  mt::resample(one, v.from, v.height, v.width, v.window, seen, rows);
+  auto const box = mt::datasets::random_crop(mt::random_stream({1, 2, 3}, bytes.size()), one.height, one.width);
+  mt::datasets::resample(one, box, 7, 5, {0, 0, 7, 5}, seen, rows);
+  auto const v = mt::datasets::centre_crop(one.height, one.width, 9, 8, 8);
+  mt::datasets::resample(one, v.from, v.height, v.width, v.window, seen, rows);
   auto const [least, greatest] = std::minmax_element(one.pixels.begin(), one.pixels.end());
   for (std::uint8_t p : seen.pixels) fuzz::require(p >= *least && p <= *greatest);
 }
@@ -67,7 +67,7 @@ void make_checksums_right(std::vector<std::uint8_t>& png) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   check({data, size});
-  if (mt::detail::image_format({data, size}) != "PNG") return 0;
+  if (mt::datasets::detail::image_format({data, size}) != "PNG") return 0;
   std::vector<std::uint8_t> png(data, data + size);
   make_checksums_right(png);
   check(png);

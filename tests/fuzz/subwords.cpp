@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meshtensor/data/text/learn_subwords.hpp"
+#include "meshtensor/datasets/text/learn_subwords.hpp"
 
 namespace mt = meshtensor;
 
@@ -19,7 +19,7 @@ namespace {
 std::string with_table(std::string_view table) {
   static std::string const small = [] {
     std::vector<std::string> const text(50, "a bad cab bade a dab");
-    return mt::learn_subwords({text}, {"bpe", 12});
+    return mt::datasets::learn_subwords({text}, {"bpe", 12});
   }();
   std::string pieces;
   mt::detail::each_field(small, [&](std::uint64_t number, std::string_view part) {
@@ -31,7 +31,7 @@ std::string with_table(std::string_view table) {
 
 void use(std::string_view model, std::string_view text) {
   try {
-    mt::subwords const s(model, "model");
+    mt::datasets::subwords const s(model, "model");
     for (std::string_view each : {text, std::string_view("a bad \xc3\xa4 \xe4\xb8\xad \xff cab"), std::string_view()}) {
       auto const tokens = s.encode(each);
       if (!std::all_of(tokens.begin(), tokens.end(), [&](std::int32_t t) { return t >= 0 && t < s.size(); }))

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "meshtensor/data/image/tar_index.hpp"
+#include "meshtensor/datasets/image/tar_index.hpp"
 
 namespace mt = meshtensor;
 
@@ -19,14 +19,14 @@ void check(std::span<std::uint8_t const> bytes) {
   try {
     std::map<std::int64_t, std::int64_t> files;
     std::set<std::string> names;
-    for (mt::tar_member const& m : mt::tar_members(archive)) {
+    for (mt::datasets::tar_member const& m : mt::datasets::tar_members(archive)) {
       fuzz::require(names.insert(m.name).second);
       if (!m.link.empty()) {
         fuzz::require(m.at == 0 && m.bytes == 0);
         continue;
       }
       fuzz::require(m.at % 512 == 0 && m.bytes >= 0 && m.bytes <= archive.size() - m.at);
-      fuzz::require(std::ssize(mt::read_part(archive, m.at, m.bytes)) == m.bytes);
+      fuzz::require(std::ssize(mt::datasets::read_part(archive, m.at, m.bytes)) == m.bytes);
       fuzz::require(files.try_emplace(m.at, m.bytes).first->second == m.bytes);
     }
     std::int64_t end = 0;

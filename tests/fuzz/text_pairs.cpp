@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "meshtensor/data/gzip.hpp"
-#include "meshtensor/data/text/lines.hpp"
+#include "meshtensor/datasets/gzip.hpp"
+#include "meshtensor/datasets/text/lines.hpp"
 
 namespace mt = meshtensor;
 
@@ -22,7 +22,7 @@ void require_that(bool holds) {
 void check_lines(std::string_view text) {
   try {
     std::string again;
-    for (std::string const& line : mt::lines_of(text, "text")) {
+    for (std::string const& line : mt::datasets::lines_of(text, "text")) {
       require_that(line.find('\n') == line.npos && mt::first_not_utf8(line) == line.npos);
       again += line + '\n';
     }
@@ -40,7 +40,7 @@ void check_lines(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   check_lines({reinterpret_cast<char const*>(data), size});
   try {
-    auto const bytes = mt::unpacked({data, size}, "text.gz");
+    auto const bytes = mt::datasets::unpacked({data, size}, "text.gz");
     check_lines({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
   } catch (mt::error const& e) { require_that(e.code() == "R52"); }
   return 0;

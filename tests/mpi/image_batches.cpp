@@ -3,14 +3,14 @@
 // the same images are right, counted as integers.
 // passes: start-up
 // ranks: 2 3 4 6 8
-#include "meshtensor/data/image/image_batches.hpp"
+#include "meshtensor/datasets/image/image_batches.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "meshtensor/data/image/image_stream.hpp"
-#include "meshtensor/data/image/synthetic_images.hpp"
+#include "meshtensor/datasets/image/image_stream.hpp"
+#include "meshtensor/datasets/image/synthetic_images.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "ranks.hpp"
 
@@ -46,13 +46,13 @@ struct judge {
   }
 };
 
-struct images : mt::synthetic_images {
-  images() : mt::synthetic_images({.count = 101, .classes = 9, .height = 15, .width = 14}) {}
+struct images : mt::datasets::synthetic_images {
+  images() : mt::datasets::synthetic_images({.count = 101, .classes = 9, .height = 15, .width = 14}) {}
   mutable int decoded = 0;
-  void read(std::int64_t number, mt::image& to) const override {
+  void read(std::int64_t number, mt::datasets::image& to) const override {
     ++decoded;
-    if (number == 40) mt::detail::image_is_damaged(name(number), "torn");
-    mt::synthetic_images::read(number, to);
+    if (number == 40) mt::datasets::detail::image_is_damaged(name(number), "torn");
+    mt::datasets::synthetic_images::read(number, to);
   }
 };
 
@@ -61,9 +61,9 @@ struct counted {
 };
 
 /// The same by plain loops over whole images.
-counted by_loops(std::vector<float> const& w, mt::image_batches const& all) {
+counted by_loops(std::vector<float> const& w, mt::datasets::image_batches const& all) {
   counted c;
-  mt::image_batch b;
+  mt::datasets::image_batch b;
   for (std::int64_t i = 0; i < all.size(); ++i) {
     all.read(i, b);
     std::vector<double> scores(9);
@@ -79,16 +79,16 @@ counted by_loops(std::vector<float> const& w, mt::image_batches const& all) {
 
 void run(std::int64_t by_data, std::int64_t by_rows) {
   images const set;
-  mt::image_options o{.rows = 13, .height = 12, .width = 10, .skip_damaged = true};
-  mt::image_batches const all(set, o);
+  mt::datasets::image_options o{.rows = 13, .height = 12, .width = 10, .skip_damaged = true};
+  mt::datasets::image_batches const all(set, o);
   mt::job job(0, nullptr);
   mt::store weights(job, 3);
   mt::executable<judge, mesh, layout, mt::reference_device> step(weights, batch(13), data(by_data), rows(by_rows));
   std::int64_t const rank = ranks::rank();
-  mt::image_part const mine{.rows = {rank / by_rows, by_data}, .height = {rank % by_rows, by_rows}};
+  mt::datasets::image_part const mine{.rows = {rank / by_rows, by_data}, .height = {rank % by_rows, by_rows}};
   counted c;
-  for (mt::image_stream s(all, mine, 0, {.threads = 0}); !s.at_end();) {
-    mt::image_batch const& b = s.next();
+  for (mt::datasets::image_stream s(all, mine, 0, {.threads = 0}); !s.at_end();) {
+    mt::datasets::image_batch const& b = s.next();
     auto const result = step(mt::feed_local<"images">(b.pixels), mt::feed_local<"labels">(b.labels),
                              mt::feed_local<"counts">(b.counts));
     c.seen += static_cast<double>(result.get<"seen">()), c.first += static_cast<double>(result.get<"first">());
@@ -98,7 +98,7 @@ void run(std::int64_t by_data, std::int64_t by_rows) {
 
   o.rows = 1;
   auto const w = weights.get<float>("w");
-  counted const wanted = by_loops({w.begin(), w.end()}, mt::image_batches(set, o));
+  counted const wanted = by_loops({w.begin(), w.end()}, mt::datasets::image_batches(set, o));
   CHECK(c.seen == 100);
   CHECK(c.first == wanted.first);
   CHECK(c.five == wanted.five);

@@ -79,7 +79,8 @@ def of_spack(project, real):
     yield "versions", depends & {f"fmt@{real['fmt']}:", f"xtensor@{low}:{last}", f"cmake@{real['cmake']}:"}, \
         {f"fmt@{real['fmt']}:", f"xtensor@{low}:{last}", f"cmake@{real['cmake']}:"}
     yield "libraries", {d.split("@")[0] for d in depends} - {"cxx", "cmake"}, real["spack"]
-    yield "variants", {args[0] for name, args, _ in calls if name == "variant"}, real["components"] - {"tbb", "onednn"}
+    # What datasets may need are variants of their own.
+    yield "variants", {args[0] for name, args, _ in calls if name == "variant"}, real["components"] - {"tbb", "onednn", "datasets"}
     yield "options", set(re.findall(r'"(MESHTENSOR_\w+)"', read(project, SPACK))) - real["options"], set()
 
 

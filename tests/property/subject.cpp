@@ -41,8 +41,9 @@ void tally::say(char const* what) const {
 
 std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape const& mesh,
                                         mt::layout_rules const& rules) {
-  return mt::on_heap(
-      [&] { return mt::partition(mt::simplify(mt::save_or_recompute(mt::differentiate(traced))), mesh, rules); });
+  return mt::on_heap([&] {
+    return mt::partition(mt::simplify(mt::save_or_recompute(mt::differentiate(mt::widen(traced)))), mesh, rules);
+  });
 }
 
 subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt::dim_extent> extents)
@@ -50,7 +51,7 @@ subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt
   check("trace", mt::verify(traced));
   auto const selected = mt::on_heap([&] { return mt::extract_entry(traced, mt::find_entry(traced, entry)); });
   check("select", mt::verify(*selected));
-  differentiated_ = mt::on_heap([&] { return mt::differentiate(*selected); });
+  differentiated_ = mt::on_heap([&] { return mt::differentiate(mt::widen(*selected)); });
   check("differentiate", mt::verify(*differentiated_));
   auto const saved = mt::on_heap([&] { return mt::save_or_recompute(*differentiated_); });
   check("save_or_recompute", mt::verify(*saved));

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/data/image/image.hpp"
+#include "meshtensor/datasets/image/image.hpp"
 
 namespace meshtensor_test {
 
 /// Smooth colours that tell every place and every image apart.
-inline meshtensor::image some_image(std::int64_t height, std::int64_t width, int number = 0) {
-  meshtensor::image r;
+inline meshtensor::datasets::image some_image(std::int64_t height, std::int64_t width, int number = 0) {
+  meshtensor::datasets::image r;
   r.resize(height, width);
   for (std::int64_t y = 0; y < height; ++y)
     for (std::int64_t x = 0; x < width; ++x) {
@@ -65,7 +65,7 @@ inline std::string jpeg_bytes(std::vector<std::uint8_t> samples, std::int64_t he
   std::free(bytes);
   return r;
 }
-inline std::string jpeg_bytes(meshtensor::image const& i, jpeg_kind const& kind = {}) {
+inline std::string jpeg_bytes(meshtensor::datasets::image const& i, jpeg_kind const& kind = {}) {
   return jpeg_bytes(i.pixels, i.height, i.width, kind);
 }
 
@@ -97,7 +97,7 @@ inline std::string png_bytes(std::vector<std::vector<std::uint8_t>> rows, std::i
   png_destroy_write_struct(&file, &about);
   return r;
 }
-inline std::string png_bytes(meshtensor::image const& i, bool interlaced = false) {
+inline std::string png_bytes(meshtensor::datasets::image const& i, bool interlaced = false) {
   std::vector<std::vector<std::uint8_t>> rows;
   for (std::int64_t y = 0; y < i.height; ++y) rows.emplace_back(i.row(y), i.row(y) + i.width * 3);
   return png_bytes(rows, i.width, {.interlaced = interlaced});

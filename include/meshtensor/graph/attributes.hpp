@@ -58,6 +58,17 @@ struct write_attributes {
 /// The path under which a write counts as an update, or no_id if it does not count.
 constexpr path_id counted_under(node const& write) { return write_attributes::of(write).counted_under; }
 
+// ---- indices of `each` ----
+
+struct view_attributes {
+  dim_id dim;     // of the `each`
+  bool own_copy;  // of hide: whether the result counts as another tensor for each index although they all are equal
+
+  static constexpr view_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0]), slots[1] != 0}; }
+  static constexpr view_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim, own_copy}}; }
+};
+
 // ---- regions and their owners ----
 
 /// The position of an argument in its region's list.

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a module node by node. It keeps the lists, and it turns outer values that a region uses into arguments of the
-// region.
+// Builds a module node by node: nodes, regions, and the reads and updates of variables.
 #pragma once
 
 #include <initializer_list>
 
 #include "meshtensor/graph/attributes.hpp"
-#include "meshtensor/graph/frame.hpp"
-#include "meshtensor/graph/value_builder.hpp"
+#include "meshtensor/graph/outer_values.hpp"
 #include "meshtensor/tensor/number.hpp"
 
 namespace meshtensor {
 
-struct builder : value_builder {
-  static constexpr int max_depth = 8;
-  int depth;
-  frame frames[max_depth];
+struct builder : outer_values {
+  static constexpr int max_step_outputs = 64;
   bool declared[max_variables];  // by the program being traced
   // Reads and updates of variables in the entry begun last. They are kept because constant evaluation takes a
   // microsecond for each node that a search passes.
@@ -25,12 +21,12 @@ struct builder : value_builder {
   int write_count;                // the updates in it
   node_id writes[max_variables];  // nodes; a rejected attempt may leave some that are no longer updates
   int update_count;
-  state_update updates[max_updates];  // in the bodies of loops that are not complete
+  state_update updates[max_updates];                // in the bodies of loops that are not complete
+  id_list<max_step_outputs, name_id> output_names;  // of the program in the innermost mt::steps
+  id_list<max_step_outputs> output_values;
 
   constexpr explicit builder(module& target)
-      : value_builder(target),
-        depth(0),
-        frames{},
+      : outer_values(target),
         declared{},
         entry(no_id),
         first_of_entry(0),
@@ -38,7 +34,9 @@ struct builder : value_builder {
         write_count(0),
         writes{},
         update_count(0),
-        updates{} {}
+        updates{},
+        output_names{},
+        output_values{} {}
 
   using table_builder::add_number;
   /// Adds the rows of a number, which may be an expression. Returns its last row.
@@ -69,18 +67,11 @@ struct builder : value_builder {
   // nodes
   /// Adds a node without results at the current position. Outer values among `operands` are imported into the region.
   constexpr node_id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
-    make_room(m.node_count, 1, max_nodes, "G02", "nodes");
     id_list<> inside{};
     for (value_id o : operands) inside.add(use(o));
-    node& n = m.nodes[m.node_count];
-    n.kind = kind, n.function = f, n.region = region, n.path = path, n.site = site, n.copy = copy;
-    n.phase = phase, n.called = called;
-    set_attributes(n, a);
-    n.operands = add_links(inside);
-    n.results = {static_cast<id>(m.link_count), 0};
-    if (kind == primitive::write && write_count < max_variables)
-      writes[write_count++] = static_cast<node_id>(m.node_count);
-    return static_cast<node_id>(m.node_count++);
+    node_id const made = make_node(kind, f, inside, a);
+    if (kind == primitive::write && write_count < max_variables) writes[write_count++] = made;
+    return made;
   }
   /// Adds a node with one result.
   constexpr value_id add(primitive kind, std::uint8_t f, ids operands, dtype type, shape const& dims,
@@ -114,6 +105,17 @@ struct builder : value_builder {
     for (int i = 0; i < m.node_count; ++i)
       if (is_it(m.nodes[i])) return static_cast<node_id>(i);
     return no_id;
+  }
+
+  /// Removes a write of the entry, which has no results, because another one follows.
+  constexpr void remove_write(node_id which) {
+    for (int i = which + 1; i < m.node_count; ++i) m.nodes[i - 1] = m.nodes[i];
+    --m.node_count;
+    for (int v = 0; v < m.value_count; ++v)
+      if (m.values[v].node > which) m.values[v].node = static_cast<node_id>(m.values[v].node - 1);
+    for (int i = 0; i < write_count; ++i)
+      if (writes[i] > which) writes[i] = static_cast<node_id>(writes[i] - 1);
+      else if (writes[i] == which) writes[i--] = writes[--write_count];
   }
 
   // loops that are complete
@@ -163,12 +165,9 @@ struct builder : value_builder {
     f.region = region, f.around = around, f.loop_dim = loop_dim, f.shares_parameters = shares_parameters;
     return f;
   }
-  constexpr value_id add_argument(value const& like, shape const& dims) {
-    return add(primitive::argument, {}, like.type, dims);
-  }
   constexpr value_id add_carry(value_id outer) {
     frame& f = frames[depth - 1];
-    if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
+    outer = at_depth(outer, depth - 1);
     value const v = m.values[outer];
     f.carries.add(add_argument(v, v.dims));
     return f.carries.at[f.carries.count - 1];
@@ -176,7 +175,7 @@ struct builder : value_builder {
   /// The slice of `outer` for this iteration. The leading dim of `outer` must be the loop's.
   constexpr value_id add_stacked(value_id outer) {
     frame& f = frames[depth - 1];
-    if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
+    outer = at_depth(outer, depth - 1);
     for (int i = 0; i < f.stacked.count; ++i)
       if (f.stacked.at[i] == outer) return f.stacked_arguments.at[i];
     value const v = m.values[outer];
@@ -199,40 +198,6 @@ struct builder : value_builder {
     r.results = add_links(results);
     region = f.around;
     return f;
-  }
-  /// The id of `v` in the current region. It is `v` itself, or the argument that stands for an outer value.
-  constexpr value_id use(value_id v) {
-    if (m.values[v].region == region) return v;
-    return depth == 0 ? used_outside(v) : import(v, depth - 1);
-  }
-
- private:
-  constexpr value_id used_outside(value_id v) {
-    diagnostic d{};
-    add_type(d << "G23 a tensor ", m, m.values[v].type, m.values[v].dims);
-    note(add_made(d, m, v)
-         << " inside a loop or branch is used outside of it: return it from the body, and use what the "
-            "loop gives");
-    return v;
-  }
-  constexpr value_id import(value_id v, int level) {
-    frame& f = frames[level];
-    if (m.values[v].region == f.region) return v;
-    value_id outer = v;
-    if (m.values[v].region != m.regions[f.region].parent) {
-      if (level == 0) return used_outside(v);
-      outer = import(v, level - 1);
-    }
-    for (int i = 0; i < f.invariants.count; ++i)
-      if (f.invariants.at[i] == outer) return f.invariant_arguments.at[i];
-    value const like = m.values[outer];
-    region_id const here = region;
-    region = f.region;
-    value_id const argument = add_argument(like, like.dims);
-    region = here;
-    f.invariants.add(outer);
-    f.invariant_arguments.add(argument);
-    return argument;
   }
 };
 

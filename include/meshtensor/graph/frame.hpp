@@ -32,12 +32,13 @@ struct frame {
   region_id region, around;                   // the region, and the region in which its owner node will be
   dim_id loop_dim;                            // the leading dim of stacked values, no_id if it is no loop
   bool shares_parameters;                     // parameters made inside are the same in every iteration
+  bool is_steps;                              // of mt::steps: each iteration has its own inputs and outputs
   id_list<> carries;                          // arguments
   id_list<> stacked, stacked_arguments;       // outer value, argument
   id_list<> invariants, invariant_arguments;  // outer value, argument
 };
 
-/// The next value of a state in a loop's body that is not complete.
+/// The next value of a variable in the body of a loop or branch that is not complete.
 struct state_update {
   variable_id variable;
   region_id region;       // the body
@@ -46,6 +47,7 @@ struct state_update {
   site_id site;
   path_id counted_under;  // the path under which it counts as an update, no_id if it does not count
   bool stacked;           // `before` is a slice
+  bool of_other_branch;   // the first branch of a cond has it, while the second one is recorded
 };
 
 }  // namespace meshtensor

@@ -56,6 +56,8 @@ enum class primitive : std::uint8_t {
   call,       // a user's C++ function
   extension,  // an operation declared outside of the library; function: a row of the table of extensions
   // structure
+  hide,       // in `each`: the slice that one index sees, or a tensor without the dim; replaced by `widen`
+  show,       // the values of all indices of `each`, along the dim; replaced by `widen`
   gradient,   // operands: the loss, then the values by which it is differentiated; replaced by `differentiate`
   repeat,     // region: body
   composite,  // regions: the body and, if it has its own, the gradient
@@ -75,7 +77,7 @@ enum class primitive : std::uint8_t {
 
 /// Whether a device computes nodes of this kind, that is, neither inputs and outputs nor structure nor communication.
 constexpr bool is_computed(primitive p) {
-  return p == primitive::iteration || (p >= primitive::constant && p < primitive::gradient);
+  return p == primitive::iteration || (p >= primitive::constant && p < primitive::hide);
 }
 
 /// Whether computing a result again costs only arithmetic and data movement, so that it may be recomputed instead of
@@ -92,8 +94,8 @@ constexpr char const* text_of(primitive p) {
       "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "pool", "argmax", "broadcast",
       "transpose", "rename", "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "exchange_rows",
-      "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
-      "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+      "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "hide", "show", "gradient",
+      "repeat", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
       "move", "move_rows", "local_slice", "wait", "kernel"};
   // clang-format on
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_),

@@ -46,7 +46,7 @@ class trace_scope : public scope_variables {
   /// Rejects a parameter without a name.
   template <class First, class... Args,
             class Reason = detail::refusal<
-                "T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First, Args...>>
+                "T19 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First, Args...>>
   requires(!std::convertible_to<First, char const*>)
   MESHTENSOR_REFUSES constexpr tensor<Compute> parameter(First, Args...) const {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
@@ -71,7 +71,10 @@ class trace_scope : public scope_variables {
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
     path_id const path = b_->add_path(path_for(parameter), label);
-    return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
+    shape own{};  // an each adds its dim itself
+    for (int i = 0; i < dims.count; ++i)
+      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
+    return {b_, detail::read(*b_, detail::declare(*b_, path, T, own, zeros, false))};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>
@@ -98,34 +101,46 @@ class trace_scope : public scope_variables {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
-    variable_id const target = variable_of(variable.id);
-    if (diagnostic const finding = refused_update(target, variable.id, next.id); !finding.empty()) {
-      at_line(where);
-      b_->note(finding);
-      return;
-    }
-    value_id const ordered_next = ordered(next.id, b_->m.values[variable.id].dims);
-    if (b_->depth != 0) detail::update_in_loop(*b_, target, variable.id, ordered_next, path);
-    else effect(primitive::write, ordered_next, write_attributes{target, path}.packed());
+    replace(variable.id, next.id, path, false, where);
+  }
+
+  /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
+  /// in this body gave it, else its value before.
+  ///
+  template <handle H>
+  constexpr H next(H const& variable) const {
+    value_id const v = next_value(variable.id);
+    return v == no_id ? variable : H(b_, v);
+  }
+  /// As `update`, but it may come after an update of the same variable in the same body, whose value it replaces. For
+  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks what an optimizer has just computed. The count of updates stays.
+  ///
+  /// errors  as of `update`; G05 the update that it replaces is in another loop or branch
+  template <handle H, handle V>
+  constexpr void amend(H const& variable, V const& next, line const& where = {}) const {
+    if constexpr (!same_dtype_as<H, V>)
+      static_assert(
+          is_valid<detail::wrong<"T02 amend: the next value has another dtype than the variable: cast it", V, H>>);
+    replace(variable.id, next.id, no_id, true, where);
   }
 
   /// An input of the step, for example `s.input("text", mt::i32, batch, length)`.
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
     at_line(label.where);
-    if (b_->depth != 0) {
+    if (!is_in_steps_alone()) {
       diagnostic d{};
       b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
     }
-    shape dims{};
+    shape dims = dims_of_steps_and_eaches();
     (dims.add(b_->dim(D::dim_name, D::dim_rule)), ...);
     name_id const row = named_once(primitive::input, label.label);
-    return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{row}.packed())};
+    return {b_, detail::in_entry(*b_, primitive::input, T, dims, input_attributes{row}.packed())};
   }
 
   template <dim_type First, class... Args>
   constexpr tensor<Compute, First> input(
-      named<detail::refusal<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)", First,
+      named<detail::refusal<"T24 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)", First,
                             Args...>> const&,
       First, Args...) const {
     b_->give_up();
@@ -136,13 +151,17 @@ class trace_scope : public scope_variables {
   template <handle H>
   constexpr void output(named_here const& label, H const& x) const {
     at_line(label.where);
-    if (b_->depth != 0) {
+    if (!is_in_steps_alone()) {
       diagnostic d{};
       b_->note(d << "G07 the output '" << label.label
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
     }
+    if (b_->depth != 0) {
+      b_->output_names.add(b_->intern(label.label)), b_->output_values.add(b_->use(of_all_indices(x.id)));
+      return;
+    }
     name_id const row = named_once(primitive::output, label.label);
-    effect(primitive::output, x.id, output_attributes{row, false}.packed());
+    effect(primitive::output, of_all_indices(x.id), output_attributes{row, false}.packed());
   }
 
   /// A number as an output, in f64. An example is a learning rate that follows a schedule.
@@ -156,7 +175,7 @@ class trace_scope : public scope_variables {
   }
   /// Rejects an output without a name.
   template <handle H, class... Args,
-            class Reason = detail::refusal<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>
+            class Reason = detail::refusal<"T19 an output is declared by its name first: s.output(\"y\", y)", H>>
   MESHTENSOR_REFUSES constexpr void output(H const&, Args const&...) const {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
     b_->give_up();
@@ -165,7 +184,7 @@ class trace_scope : public scope_variables {
   /// Rejects an output that is neither a tensor nor a number.
   template <class N>
   requires(!handle<N> && !std::convertible_to<N const&, meshtensor::number> && !std::is_same_v<N, detail::no_result>)
-  constexpr void output(named<detail::refusal<"T10 an output is a tensor or a number, one for each name", N>> const&,
+  constexpr void output(named<detail::refusal<"T22 an output is a tensor or a number, one for each name", N>> const&,
                         N const&) const {
     b_->give_up();
   }
@@ -201,7 +220,7 @@ class trace_scope : public scope_variables {
   /// Rejects a call without the name first, or without a value.
   template <
       class A, class... B,
-      class Reason = detail::refusal<"T10 a number is declared by its name first, then the value that it has until "
+      class Reason = detail::refusal<"T19 a number is declared by its name first, then the value that it has until "
                                      "it is set: s.number(\"rate\", 0.1)",
                                      A>>
   requires(std::is_arithmetic_v<A>)
@@ -211,7 +230,7 @@ class trace_scope : public scope_variables {
   }
   template <class... None>
   requires(sizeof...(None) == 0)
-  constexpr meshtensor::number number(named<detail::refusal<"T10 a number is declared with the value that it has until "
+  constexpr meshtensor::number number(named<detail::refusal<"T21 a number is declared with the value that it has until "
                                                             "it is set: s.number(\"rate\", 0.1)",
                                                             None...>> const&,
                                       None const&...) const {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of states in the bodies of loops. They become carries, or slices that the loop stacks, and one write behind
-// the loop.
+// Updates of variables in the bodies of loops and branches. They become carries, or slices that the loop stacks, and
+// one write behind the loop.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor::detail {
 
-/// The outer value for which an argument of an open frame stands, whole or in slices, or no_id if it is a carry.
+/// The outer value for which an argument of an open frame stands, whole or in slices, or of which it is the view in an
+/// open each. It is no_id for a carry, and for a value made inside.
 constexpr value_id outer_of(builder const& b, value_id argument) {
+  for (int e = 0; e < b.each_count; ++e)
+    for (int i = 0; i < b.eaches[e].inside.count; ++i)
+      if (b.eaches[e].inside.at[i] == argument) return b.eaches[e].outside.at[i];
   for (int level = 0; level < b.depth; ++level) {
     frame const& f = b.frames[level];
     if (f.region != b.m.values[argument].region) continue;
@@ -26,8 +30,8 @@ constexpr variable_id variable_read(builder const& b, value_id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
     n = &m.nodes[m.values[m.operand(*n, 0)].node];
-  while (n->kind == primitive::argument) {
-    value_id outer = outer_of(b, m.result(*n));
+  while (n->kind == primitive::argument || n->kind == primitive::hide) {
+    value_id const outer = n->kind == primitive::hide ? m.operand(*n, 0) : outer_of(b, m.result(*n));
     if (outer == no_id) return no_id;
     for (n = &m.nodes[m.values[outer].node]; n->kind == primitive::transpose;)  // sequences lead with the loop's dim
       n = &m.nodes[m.values[m.operand(*n, 0)].node];
@@ -35,33 +39,52 @@ constexpr variable_id variable_read(builder const& b, value_id v) {
   return n->kind == primitive::read ? variable_of(*n) : no_id;
 }
 
-/// The error of an update of a variable in open loops: a region around it is no loop, or it is no state. Empty if there
-/// is none.
-constexpr diagnostic refused_in_loops(builder const& b, variable const& kept) {
-  diagnostic d{};
-  for (int level = 0; level < b.depth; ++level) {
-    if (b.frames[level].loop_dim != no_id) continue;
-    bool const branches = b.m.regions[b.frames[level].region].kind == region_kind::branch;
-    char const* const where = branches ? "cond" : "a composite";
-    return add_path(d << "G06 '", b.m, kept.path)
-           << "' is updated in " << where << ": return its next value from there, and update it outside";
+/// Looks through the views that indices of eaches have of a variable. `next`, its next value for one index, becomes the
+/// next value for all indices that have slices of the variable, with the dims of the variable in the region.
+constexpr void show_all(builder& b, value_id& before, value_id& next) {
+  auto const maker = [&](value_id v) { return &b.m.nodes[b.m.values[v].node]; };
+  for (node const* n = maker(before); n->kind == primitive::hide || n->kind == primitive::transpose;
+       n = maker(before)) {
+    value_id const outer = b.m.operand(*n, 0);
+    value const like = b.m.values[outer];
+    if (n->kind == primitive::hide && like.dims.count != b.m.values[before].dims.count) {
+      dim_id const dim = view_attributes::of(*n).dim;
+      next = b.add(primitive::show, {next}, like.type, led_by(dim, b.m.values[next].dims),
+                   view_attributes{dim, false}.packed());
+    }
+    if (!(b.m.values[next].dims == like.dims)) next = b.add(primitive::transpose, {next}, like.type, like.dims);
+    before = outer;
   }
-  if (b.depth != 0 && kept.trainable)
-    return add_path(d << "G06 '", b.m, kept.path)
-           << "' is a parameter, and is updated in a loop: declare it as a state, or update it outside";
+}
+
+/// The error of an update of a variable in the body of a composite. Empty if there is none.
+constexpr diagnostic refused_in_regions(builder const& b, variable const& kept) {
+  diagnostic d{};
+  for (int level = 0; level < b.depth; ++level)
+    if (b.m.regions[b.frames[level].region].kind > region_kind::branch)
+      return add_path(d << "G06 '", b.m, kept.path)
+             << "' is updated in a composite: return its next value from there, and update it outside";
   return d;
 }
-/// The update of a variable in an open loop, or null if there is none yet.
-constexpr state_update const* update_in_loops(builder const& b, variable_id which) {
+/// The update of a variable in an open loop or branch, or null if there is none yet.
+constexpr state_update* update_in_regions(builder& b, variable_id which) {
   for (int i = 0; i < b.update_count; ++i)
-    if (b.updates[i].variable == which) return &b.updates[i];
+    if (b.updates[i].variable == which && !b.updates[i].of_other_branch) return &b.updates[i];
   return nullptr;
 }
 
 /// Replaces a state, whose value in the body is `before`, in the body of the innermost loop.
 constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
-  b.updates[b.update_count++] = {which, b.region, b.use(before), b.use(next), b.path, b.site, counted_under, false};
+  b.updates[b.update_count++] = {which,  b.region,      b.use(before), b.use(next), b.path,
+                                 b.site, counted_under, false,         false};
+}
+
+/// Writes a variable whose update has left all loops and branches.
+constexpr void write_update(builder& b, state_update const& u) {
+  node_id const n =
+      b.add_node(primitive::write, 0, ids(&u.next, 1), write_attributes{u.variable, u.counted_under}.packed());
+  b.m.nodes[n].effect = true;
 }
 
 /// The states that a loop's body has updated, when the body is complete. If the body sees a slice of a state, it gives
@@ -105,13 +128,9 @@ class updated_states {
       if (u.region == body_) {
         b_.path = u.path, b_.site = u.site;
         u.next = b_.m.result(b_.m.nodes[loop_node], u.stacked ? stack++ : carry++);
-        for (node const* n = maker(u.before); n->kind == primitive::transpose; n = maker(u.before))
-          u.before = b_.m.operand(*n, 0);
-        value const given = b_.m.values[u.next];
-        if (shape const dims = b_.m.values[u.before].dims; !(given.dims == dims))
-          u.next = b_.add(primitive::transpose, {u.next}, given.type, dims);
+        show_all(b_, u.before, u.next);
         u.region = b_.region, u.stacked = false;
-        if (b_.depth == 0) write(u);
+        if (b_.depth == 0) write_update(b_, u);
       }
       if (b_.depth != 0) b_.updates[kept++] = u;
     }
@@ -140,16 +159,74 @@ class updated_states {
     d << "' is updated as a whole in a loop along its dim '" << b_.m.dim_name(dim_) << "'";
     b_.find(add_line(d, b_.m, u.site) << ": update the slice that each iteration sees");
   }
-  constexpr void write(state_update const& u) const {
-    node_id const n =
-        b_.add_node(primitive::write, 0, ids(&u.next, 1), write_attributes{u.variable, u.counted_under}.packed());
-    b_.m.nodes[n].effect = true;
-  }
-  constexpr node const* maker(value_id v) const { return &b_.m.nodes[b_.m.values[v].node]; }
-
   builder& b_;
   region_id body_;
   dim_id dim_ = no_id;
+};
+
+/// The variables that a branch of a cond has updated, when the branch is complete. Each is a carry of the branch. It
+/// starts with the next value that the other branch gives it or, if there is none, with the value before the step, so
+/// that it stays if the branch does not run.
+class updates_of_branch {
+ public:
+  id_list<> starts, next;
+
+  constexpr explicit updates_of_branch(builder& open)
+      : starts{}, next{}, b_(open), body_(open.region), around_(open.m.regions[open.region].parent) {
+    for (int i = 0; i < b_.update_count; ++i) {
+      state_update& u = b_.updates[i];
+      if (u.region != body_) continue;
+      u.before = outer_of(b_, u.before);
+      state_update const* const other = of_other_branch(u.variable);
+      starts.add(other != nullptr ? other->next : u.before), next.add(u.next);
+    }
+  }
+  /// The results of the branch, from position `first` on, become updates in the region around it.
+  constexpr void hand_on(node_id branch, int first) const {
+    int kept = 0;
+    for (int i = 0; i < b_.update_count; ++i) {
+      state_update u = b_.updates[i];
+      if (u.region == body_) {
+        u.next = b_.m.result(b_.m.nodes[branch], first++);
+        if (state_update* const other = of_other_branch(u.variable); other != nullptr) {
+          other->next = u.next;
+          continue;
+        }
+        u.region = around_, u.of_other_branch = true;
+      }
+      b_.updates[kept++] = u;
+    }
+    b_.update_count = kept;
+  }
+  /// Ends a cond: its updates are those of the region around it, or are written if there is no loop or branch.
+  static constexpr void end_cond(builder& b) {
+    path_id const path = b.path;
+    site_id const site = b.site;
+    int kept = 0;
+    for (int i = 0; i < b.update_count; ++i) {
+      state_update u = b.updates[i];
+      if (u.of_other_branch && u.region == b.region) {
+        b.path = u.path, b.site = u.site, u.of_other_branch = false;
+        show_all(b, u.before, u.next);
+        if (b.depth == 0) {
+          write_update(b, u);
+          continue;
+        }
+      }
+      b.updates[kept++] = u;
+    }
+    b.update_count = kept, b.path = path, b.site = site;
+  }
+
+ private:
+  constexpr state_update* of_other_branch(variable_id which) const {
+    for (int i = 0; i < b_.update_count; ++i)
+      if (state_update& u = b_.updates[i]; u.of_other_branch && u.region == around_ && u.variable == which) return &u;
+    return nullptr;
+  }
+
+  builder& b_;
+  region_id body_, around_;
 };
 
 }  // namespace meshtensor::detail

@@ -2,6 +2,8 @@
 // Parameters and state: their initial values, their declaration, and the read of their value before a step.
 #pragma once
 
+#include <utility>
+
 #include "meshtensor/graph/element_number.hpp"
 
 namespace meshtensor {
@@ -61,12 +63,18 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   shape dims{};
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
+  std::uint8_t equal = 0;
+  for (int e = 0; e < b.each_count; ++e)
+    if (!b.eaches[e].shares_variables) {
+      if (b.eaches[e].starts_equal) equal = static_cast<std::uint8_t>(equal | 1u << dims.count);
+      dims.add(b.eaches[e].dim);
+    }
   int const stacked = dims.count;
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
       diagnostic d{};
       add_path(d << "T07 '", b.m, path) << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
-      if (dims.find(own.at[i]) < stacked) d << ": inside repeat a parameter has the loop's dim by itself";
+      if (dims.find(own.at[i]) < stacked) d << ": inside repeat and each a parameter has their dim by itself";
       else d << ": declare a second dim of the same extent, mt::dim<\"other\", " << b.m.dim_name(own.at[i]) << " + 0>";
       b.note(d);
     } else {
@@ -78,6 +86,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
     if (v.path != path) continue;
     if (v.dims == dims && v.type == type && v.trainable == trainable) {
       require_same_start(b, v, start.kind, b.add_number(start.argument));
+      if (diagnostic d{}; v.equal != equal)
+        b.note(add_path(d << "G03 '", b.m, path)
+               << "' starts equal for all indices of an each in one place, but not in "
+                  "another: give mt::start_equal to both");
       if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
       b.declared[i] = true;
       return static_cast<variable_id>(i);
@@ -91,10 +103,36 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   if (start.kind == initializer_kind::constant) require_element(b, start.argument, type, "is the initial value of");
   b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
   b.m.variables[b.m.variable_count] = {
-      path, type,   trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),
-      {},   b.site, 0,         false};
+      path,   type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {},
+      b.site, 0,    equal,     false};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
+}
+
+/// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks`
+/// says so, and an each takes slices if it has the each's dim.
+constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks) {
+  region_id const here = b.region;
+  int const depth = b.depth, eaches = std::exchange(b.each_count, 0);
+  for (int level = 0; level <= depth; ++level) {
+    b.region = level == depth ? here : b.frames[level].around, b.depth = level;
+    if (level > 0) v = stacks(b.frames[level - 1]) ? b.add_stacked(v) : b.use(v);
+    for (int e = 0; e < eaches; ++e)
+      if (b.eaches[e].depth == level) v = b.view(e, v);
+  }
+  b.region = here, b.depth = depth, b.each_count = eaches;
+  return v;
+}
+
+/// Adds a node without operands to the entry: an input, of which the bodies of mt::steps and of eaches see slices.
+constexpr value_id in_entry(builder& b, primitive kind, dtype type, shape const& dims, attributes const& a) {
+  region_id const here = b.region;
+  int const depth = b.depth, eaches = std::exchange(b.each_count, 0);
+  if (depth != 0) b.region = b.frames[0].around;
+  b.depth = 0;
+  value_id const v = b.add(kind, {}, type, dims, a);
+  b.region = here, b.depth = depth, b.each_count = eaches;
+  return seen_from_entry(b, v, [](frame const& f) { return f.is_steps; });
 }
 
 /// The value of a variable before this step, at the current position. The entry reads it once, and every loop that
@@ -114,12 +152,8 @@ constexpr value_id read(builder& b, variable_id which) {
     b.region = entry, b.depth = 0;
     v = b.add(primitive::read, {}, m.variables[which].type, m.variables[which].dims, read_attributes{which}.packed());
   }
-  for (int level = 0; level < depth; ++level) {
-    b.region = b.frames[level].region, b.depth = level + 1;
-    v = b.frames[level].shares_parameters ? b.use(v) : b.add_stacked(v);
-  }
   b.region = here, b.depth = depth;
-  return v;
+  return seen_from_entry(b, v, [](frame const& f) { return !f.shares_parameters; });
 }
 
 }  // namespace detail

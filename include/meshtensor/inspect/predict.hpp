@@ -9,8 +9,9 @@
 
 #include "meshtensor/base/saturating.hpp"
 #include "meshtensor/inspect/link_clock.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/engine/by_transport.hpp"
+#include "meshtensor/pass/list_instructions.hpp"
 
 namespace meshtensor {
 
@@ -44,7 +45,7 @@ class step_clock {
       message& e = messages_[first_of(which)];
       ++e.parts;
       if (goes_with_another(p, i)) continue;
-      e.number = links_.prepare(p.joined[i] == 0 ? mine.exchange(which) : joined_exchange(m, p, mine, which));
+      e.number = links_.prepare(p.joined[i] == 0 ? mine.collective_of(which) : mine.joined_collective(which));
     }
   }
 

@@ -36,7 +36,7 @@ struct adafactor_step {
     builder& b = s.recorder();
     auto const [outer, own] = parameter_dims(b, p.id);
 
-    auto const kept = meshtensor::detail::as_tensor<T>(b, 1 - power(this_update(s, p), decay));
+    auto const kept = own_tensor<T>(s, 1 - power(this_update(s, p), decay));
     auto const squares = any_tensor<T>(g * g + floor_of_squares);
     auto const moved = own.count < 2 ? g * inverse_root(running(s, kept, "v", p, squares, united(outer, own)))
                                      : factored(s, kept, p, g, squares, outer, own);
@@ -107,9 +107,7 @@ struct adafactor {
   }
   template <dtype T, scope S>
   constexpr detail::adafactor_step<T> prepare(S const& s) const {
-    auto const as_one = [&](number const& n) {
-      return meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, n));
-    };
+    auto const as_one = [&](number const& n) { return detail::own_tensor<T>(s, detail::own_row(s, n)); };
     auto const rate = as_one(learning_rate);
     auto const small = as_one(epsilon);
     auto const most = as_one(clip_threshold);

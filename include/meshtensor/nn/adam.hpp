@@ -18,8 +18,8 @@ struct adam_step {
     builder& b = s.recorder();
     number const t = this_update(s, p);
     number const unbias_1 = row(s, 1 - power(beta_1, t)), unbias_2 = row(s, 1 - power(beta_2, t));
-    auto const speed = meshtensor::detail::as_tensor<T>(b, rate / unbias_1);
-    auto const correction = meshtensor::detail::as_tensor<T>(b, rsqrt(unbias_2));
+    auto const speed = own_tensor<T>(s, rate / unbias_1);
+    auto const correction = own_tensor<T>(s, rsqrt(unbias_2));
     auto const m_before = s.state_like("m", p);
     auto const v_before = s.state_like("v", p);
     auto const m_new = g * new_1;
@@ -56,7 +56,7 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
                                nn::decayed which = nn::decayed::all) {
   builder& b = s.recorder();
   b.expect(may_be_beta(beta_1) && may_be_beta(beta_2), "T06 adam: beta_1 and beta_2 are at least 0 and less than 1");
-  auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(b, n); };
+  auto const as_one = [&](number const& n) { return own_tensor<T>(s, n); };
   number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
   auto const kept_1 = as_one(first);
   auto const new_1 = share_of_new<T>(b, first, !may_be(beta_1, 1));

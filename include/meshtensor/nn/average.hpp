@@ -44,9 +44,11 @@ struct moving_average {
       if (!(v.trainable || states) || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       followed = true;
-      any_tensor<T> const next(&b, next_of(b, from, m.result(n)));
+      value_id const seen = b.find_use(m.result(n));
+      if (seen == no_id) continue;  // the body of an each does not use it
+      any_tensor<T> const next(&b, next_of(b, from, seen));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
-      path_id const path = m.variables[variable_of(m.nodes[m.values[mean.id].node])].path;
+      path_id const path = m.variables[meshtensor::detail::variable_read(b, mean.id)].path;
       number const weight = detail::row(copy, share * minimum(copy.updates(path), 1));
       auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
       auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
@@ -63,9 +65,13 @@ struct moving_average {
 
  private:
   // The value of a variable after this step: the value written so far or, if there is none, the value before the step.
-  static constexpr value_id next_of(builder const& b, variable_id which, value_id before) {
+  static constexpr value_id next_of(builder& b, variable_id which, value_id before) {
     node_id const written = b.find_write(b.region, which);
-    return written == no_id ? before : b.m.operand(b.m.nodes[written], 0);
+    if (written == no_id) return before;
+    value_id next = b.m.operand(b.m.nodes[written], 0);
+    for (int e = 0; e < b.each_count; ++e)
+      next = add_node<hide_rule>(b, {next}, view_attributes{b.eaches[e].dim, false}.packed());
+    return next;
   }
   static constexpr path_id moved(builder& b, path_id path, path_id from, path_id into) {
     return path == from ? into : b.add_path(moved(b, b.m.paths[path].parent, from, into), b.m.paths[path].label);

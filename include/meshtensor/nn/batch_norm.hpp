@@ -50,15 +50,16 @@ struct batch_norm_along {
     auto const [y, centre, scale, variance] = standardized<true>(x, gain, bias, rest{}, how.epsilon);
     number const count = elements_along(rest{});
     auto const unbiased = variance * (count / maximum(count - 1, 1));
-    s.update(kept_mean, kept_mean * (1 - how.momentum) + centre * how.momentum);
-    s.update(kept_variance, kept_variance * (1 - how.momentum) + unbiased * how.momentum);
+    // A network that is called twice in a step updates the averages twice.
+    s.amend(kept_mean, s.next(kept_mean) * (1 - how.momentum) + centre * how.momentum);
+    s.amend(kept_variance, s.next(kept_variance) * (1 - how.momentum) + unbiased * how.momentum);
     return y;
   }
 };
 
 struct batch_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 batch_norm takes a scope, x and its channels, then perhaps statistics or options, not a scope and"};
+      "T18 batch_norm takes a scope, x and its channels, then perhaps statistics or options, not a scope and"};
   template <handle X, channels C, class... How>
   static consteval auto finding() {
     using meshtensor::detail::refusal;

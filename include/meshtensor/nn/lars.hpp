@@ -59,9 +59,7 @@ struct lars {
   }
   template <dtype T, scope S>
   constexpr detail::lars_step<T> prepare(S const& s) const {
-    auto const as_one = [&](number const& n) {
-      return meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, n));
-    };
+    auto const as_one = [&](number const& n) { return detail::own_tensor<T>(s, detail::own_row(s, n)); };
     auto const rate = as_one(learning_rate);
     auto const kept = as_one(decay);
     auto const share = as_one(trust);

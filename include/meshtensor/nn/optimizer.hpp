@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "meshtensor/nn/own_number.hpp"
 #include "meshtensor/nn/scaled_squares.hpp"
 #include "meshtensor/nn/schedule.hpp"
 #include "meshtensor/op/gradient.hpp"
@@ -24,19 +25,32 @@ constexpr X as_divisor(X const& x, bool may_be_zero) {
   return may_be_zero ? X(select(x == 0, 1, x)) : x;
 }
 
-/// min(1, limit / √Σ g²) over all gradients: the factor that clips their global norm to `limit`.
+/// √Σ g² over all gradients. In f64 no square of a narrower float overflows or vanishes. Squares of f64 may do so, and
+/// are added as `scaled_squares.hpp` says.
 template <dtype T>
-constexpr tensor<T> clipping(gradients<T> const& g, number const& limit, bool may_be_zero) {
+constexpr tensor<dtype::f64> global_norm(gradients<T> const& g) {
   builder& b = *g.owner;
   value_id usual = no_id, lowered = no_id;
+  auto const add_up = [&](value_id& all, value_id term) { all = all == no_id ? term : add(b, all, term); };
   for (int i = 0; i < g.size(); ++i) {
-    auto const q = squares_within(g[i].gradient, [](any_tensor<T> const& y) { return sum(y); });
-    usual = i == 0 ? q.usual.id : add(b, usual, q.usual.id);
-    lowered = i == 0 ? q.lowered.id : add(b, lowered, q.lowered.id);
+    if constexpr (T == dtype::f64) {
+      auto const q = squares_within(g[i].gradient, [](any_tensor<T> const& y) { return sum(y); });
+      add_up(usual, q.usual.id), add_up(lowered, q.lowered.id);
+    } else {
+      auto const wide = cast<dtype::f64>(g[i].gradient);
+      add_up(usual, sum(wide * wide).id);
+    }
   }
-  auto const most = meshtensor::detail::as_tensor<T>(b, limit);
-  auto const length = root_of(squares_of{tensor<T>(&b, usual), tensor<T>(&b, lowered)});
-  return most / as_divisor(maximum(length, most), may_be_zero);
+  using total = tensor<dtype::f64>;
+  if constexpr (T == dtype::f64) return root_of(squares_of{total(&b, usual), total(&b, lowered)});
+  else return sqrt(total(&b, usual));
+}
+
+/// min(1, limit / √Σ g²) over all gradients: the factor that clips their global norm to `limit`.
+template <dtype T, scope S>
+constexpr tensor<T> clipping(S const& s, gradients<T> const& g, number const& limit, bool may_be_zero) {
+  auto const most = own_tensor<dtype::f64>(s, limit);
+  return cast<T>(most / as_divisor(maximum(global_norm(g), most), may_be_zero));
 }
 
 /// Stands for a loss that was not given.
@@ -56,7 +70,7 @@ constexpr gradients<T> gradients_of(builder& b, What const& what, path_id root) 
     g = meshtensor::detail::gradients_under<T>(b, what.id, root);
   } else {
     for (int i = 0; i < what.size(); ++i)
-      if (meshtensor::detail::is_parameter(b.m, what.parameters.at[i], T, root))
+      if (meshtensor::detail::sees_parameter(b, what.parameters.at[i], T, root))
         g.parameters.add(what.parameters.at[i]), g.values.add(what.values.at[i]);
   }
   if (g.size() != 0) return g;
@@ -87,8 +101,9 @@ constexpr bool can_be_minimized() {
 struct parameter_dims {
   shape outer{}, own{};
   constexpr parameter_dims(builder const& b, value_id p) {
-    variable const& v = b.m.variables[variable_of(b.m.nodes[b.m.values[p].node])];
-    for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
+    variable const& v = b.m.variables[meshtensor::detail::variable_read(b, p)];
+    for (int i = 0; i < v.dims.count; ++i)
+      if (b.m.values[p].dims.has(v.dims.at[i])) (i < v.own ? outer : own).add(v.dims.at[i]);
   }
 };
 
@@ -112,12 +127,16 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     meshtensor::phase const before = std::exchange(b.phase, meshtensor::phase::update);
     gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
-    value_id const factor = clips ? clipping(g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
+    value_id const factor = clips ? clipping(s, g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
     auto const step = how.template prepare<T>(s);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.counted_update(p, step(s, p, clipped), s.path_for(p));
+      s.counted_update(p, step(s, p, clipped), b.depth == 0 ? s.path_for(p) : path_id{no_id});
+    }
+    if (b.depth != 0) {
+      auto const done = updates_in_region(s);
+      s.update(done, done + 1);
     }
     b.phase = before;
   }
@@ -127,10 +146,13 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
 template <class How, class S, class What, class P>
 constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
   if constexpr (!scope<S> || std::is_same_v<What, no_loss>) {
-    static_assert(is_valid<meshtensor::detail::wrong<
-                      "T10 minimize takes a scope for the optimizer's state, then the loss: minimize(s / "
-                      "\"optimizer\", loss)",
-                      S>>);
+    using meshtensor::detail::code_if;
+    using meshtensor::detail::with_code;
+    static_assert(
+        is_valid<meshtensor::detail::wrong<with_code<code_if<scope<S>, "T37", "T17">,
+                                                     "minimize takes a scope for the optimizer's state, then the "
+                                                     "loss: minimize(s / \"optimizer\", loss)">,
+                                           S>>);
   } else {
     update<meshtensor::detail::parameters_of<S>::value>(how, s, what, parameters, where);
   }

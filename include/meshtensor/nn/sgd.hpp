@@ -16,8 +16,7 @@ struct decay_in_gradient {
 
   template <scope S>
   constexpr decay_in_gradient(S const& s, number const& given, decayed of)
-      : factor(given.count == 0 ? no_id : meshtensor::detail::as_tensor<T>(s.recorder(), own_row(s, given)).id),
-        which(of) {}
+      : factor(given.count == 0 ? no_id : detail::own_tensor<T>(s, own_row(s, given)).id), which(of) {}
   constexpr any_tensor<T> operator()(any_tensor<T> const& p, any_tensor<T> const& g) const {
     if (factor == no_id || (which == decayed::matrices && parameter_dims(*p.owner, p.id).own.count < 2)) return g;
     return g + p * tensor<T>(p.owner, factor);
@@ -73,7 +72,7 @@ struct sgd {
   }
   template <dtype T, scope S>
   constexpr detail::sgd_step<T> prepare(S const& s) const {
-    auto const rate = meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, learning_rate));
+    auto const rate = detail::own_tensor<T>(s, detail::own_row(s, learning_rate));
     return {rate, {s, weight_decay, decayed}};
   }
 };
@@ -98,8 +97,8 @@ struct momentum {
   }
   template <dtype T, scope S>
   constexpr detail::momentum_step<T> prepare(S const& s) const {
-    auto const rate = meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, learning_rate));
-    auto const kept = meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, decay));
+    auto const rate = detail::own_tensor<T>(s, detail::own_row(s, learning_rate));
+    auto const kept = detail::own_tensor<T>(s, detail::own_row(s, decay));
     return {rate, kept, nesterov, {s, weight_decay, decayed}};
   }
 };

@@ -22,7 +22,7 @@ constexpr H unit(H const& x, H const& before) {
 
 struct spectral_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 spectral_norm takes a scope, a weight and its dim of outputs, then perhaps a number of iterations, not a "
+      "T18 spectral_norm takes a scope, a weight and its dim of outputs, then perhaps a number of iterations, not a "
       "scope and"};
   template <handle W, channels R, class... Iterations>
   static consteval auto finding() {
@@ -48,13 +48,13 @@ struct spectral_norm_body {
     auto const left = s.state("left", dtype_constant<inner>{}, R{}..., normal(1));
     auto const right = s.state("right", dtype_constant<inner>{}, C{}..., normal(1));
     auto const matrix = cast<inner>(weight), fixed = stop_gradient(matrix);
-    auto u = left;
-    auto v = right;
+    auto u = s.next(left);  // a weight that is used twice in a step makes two iterations
+    auto v = s.next(right);
     for (int i = 0; i < iterations; ++i) {
       u = unit(einsum(fixed, v, to(R{}...)), u);
       v = unit(einsum(fixed, u, to(C{}...)), v);
     }
-    if (iterations > 0) s.update(left, u), s.update(right, v);
+    if (iterations > 0) s.amend(left, u), s.amend(right, v);
     auto const largest = einsum(u, matrix, v, to());
     return cast<W::type>(matrix / select(largest == 0, 1, largest));
   }

@@ -45,13 +45,18 @@ constexpr auto record_branch(S const& s, builder& b, dim_id dim, value_id count,
     gives.add(v), carries.add(is_second ? before.at[i] : zeros_around(b, v));
     b.add_carry(carries.at[carries.count - 1]);
   }
+  updates_of_branch const updates(b);
+  for (int i = 0; i < updates.starts.count; ++i) b.add_carry(updates.starts.at[i]);
+  carries.add_all(updates.starts), gives.add_all(updates.next);
   frame const f = b.end_frame(gives);
   b.site = site;
   node_id const n = add_counted_loop(b, dim, carries, f);
   for (int i = 1; i < carries.count; ++i) {
     value const like = b.m.values[carries.at[i]];
-    results.add(b.add_result(n, like.type, like.dims));
+    value_id const result = b.add_result(n, like.type, like.dims);
+    if (i <= made.count) results.add(result);
   }
+  updates.hand_on(n, 1 + made.count);
   return recorded_branch<std::remove_cvref_t<decltype(given)>>{given, results};
 }
 
@@ -64,6 +69,7 @@ constexpr auto record_cond(S const& s, builder& b, value_id predicate, Then cons
   value_id const stays = subtract(b, {constant(b, 1, dtype::i64), go});
   auto const yes = record_branch(s, b, once, go, then, {});
   auto const no = record_branch(s, b, once, stays, otherwise, yes.results);
+  updates_of_branch::end_cond(b);
   using Given = std::remove_cvref_t<decltype(yes.given)>;
   auto const results = [&]<class... H, std::size_t... I>(std::tuple<H...> const& like, std::index_sequence<I...>) {
     return std::tuple{rewrapped(b, std::get<I>(like), no.results.at[I])...};
@@ -76,7 +82,7 @@ template <class S, class P, class Then, class Otherwise>
 consteval auto cond_finding() {
   if constexpr (std::is_same_v<P, no_bool>) return no_error{};  // the comparison of numbers is refused already
   else if constexpr (!handle<P>)
-    return refusal<"T10 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 compares a number", P>{};
+    return refusal<"T28 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 compares a number", P>{};
   else if constexpr (!of_bool<P>) return refusal<"T02 cond: the predicate is not a bool", P>{};
   else if constexpr (!takes<Then, S> || !takes<Otherwise, S>)
     return refusal<"T11 each branch of cond takes the scope alone: [&](auto scope) {...}", P>{};
@@ -123,7 +129,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
 template <class P, class Then, class Otherwise>
 requires(!scope<P> && !scope<Then>)
 constexpr auto cond(P const&, Then const&, Otherwise const&,
-                    detail::refused_call<"T10 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
+                    detail::refused_call<"T17 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
                                          "[&](auto scope) {...}, [&](auto scope) {...})",
                                          P> const& = {}) {
   return detail::no_result{};

@@ -2,11 +2,14 @@
 // Gradients in the program: one node stands for the derivative until `differentiate` replaces it.
 #pragma once
 
+#include <array>
 #include <tuple>
 #include <utility>
 
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/detail/record.hpp"
+#include "meshtensor/op/detail/structure.hpp"
+#include "meshtensor/op/gradient/sources_of_loss.hpp"
 
 namespace meshtensor {
 
@@ -47,48 +50,68 @@ constexpr bool is_parameter(module const& m, value_id v, dtype type, path_id roo
   variable const& p = m.variables[variable_of(n)];
   return p.trainable && p.type == type && is_under(m, p.path, root);
 }
-
-/// Whether a node ends differentiation, so that its result counts as a constant.
-constexpr bool stops_gradient(node const& n) {
-  return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
+/// The same for what the body of a loop or of an each sees of it.
+constexpr bool sees_parameter(builder const& b, value_id v, dtype type, path_id root) {
+  variable_id const which = variable_read(b, v);
+  if (which == no_id) return false;
+  variable const& p = b.m.variables[which];
+  return p.trainable && p.type == type && is_under(b.m, p.path, root);
 }
 
-/// The values from which a loss was computed. All operands of a loop, branch or composite count.
-struct sources_of_loss {
-  bool any[max_values];             // in any way
-  bool differentiable[max_values];  // along floats, and not through stop_gradient, so a gradient may arrive there
-
-  constexpr sources_of_loss(module const& m, value_id loss) : any{}, differentiable{} {
-    any[loss] = differentiable[loss] = true;
-    for (int i = m.node_count; i-- > 0;) {
-      node const& n = m.nodes[i];
-      bool used = false, passes = false;
-      for (int k = 0; k < n.results.count; ++k)
-        used = used || any[m.result(n, k)], passes = passes || differentiable[m.result(n, k)];
-      for (int k = 0; used && k < n.operands.count; ++k) {
-        value_id const v = m.operand(n, k);
-        any[v] = true;
-        if (passes && !stops_gradient(n) && is_float(m.values[v].type)) differentiable[v] = true;
-      }
-    }
+/// In an each, makes `v` count as a tensor of its own for each index, if all indices see the same tensor.
+constexpr void own_copy_for_each(builder& b, value_id v) {
+  for (node* n = &b.m.nodes[b.m.values[v].node];; n = &b.m.nodes[b.m.values[v].node]) {
+    if (n->kind == primitive::argument) v = outer_of(b, v);
+    else if (n->kind == primitive::hide) v = b.m.operand(*n, 0);
+    else return;
+    if (v == no_id) return;
+    if (n->kind == primitive::hide && b.m.values[v].dims.count == b.m.result_value(*n).dims.count)
+      set_attributes(*n, view_attributes{view_attributes::of(*n).dim, true}.packed());
   }
-};
+}
 
-/// The derivatives of a loss, at the current position. In a loop they are valid if only the loop uses them.
+/// The derivatives of a loss, at the current position. In an each, they are those of the sum of all indices' losses. In
+/// a loop they are valid if only the loop uses them.
 constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
   if (value const& v = b.m.values[loss]; v.dims.count != 0) {
     diagnostic d{};
     b.note(add_type(d << "T03 the loss has dims, ", b.m, v.type, v.dims) << ": take its sum or mean first");
   }
   id_list<> operands{}, results{};
-  operands.add(loss), operands.add_all(by);
+  for (int e = 0; e < b.each_count; ++e)
+    loss = add_node<hide_rule>(b, {loss}, view_attributes{b.eaches[e].dim, true}.packed());
+  operands.add(loss);
+  for (value_id p : by) operands.add(b.use(p));
+  if (b.each_count != 0)
+    for (value_id p : ids(operands).subspan(1)) own_copy_for_each(b, p);
   node_id const n = b.add_node(primitive::gradient, 0, operands);
   for (value_id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
 }
+/// While it lives, nodes are made in the region in which a loss was made, for the indices of the eaches around it.
+class at_loss {
+ public:
+  constexpr at_loss(builder& b, value_id loss) : b_(b), region_(b.region), depth_(b.depth), eaches_(b.each_count) {
+    int const depth = b.depth_of_value(loss);
+    if (!b.expect(depth >= 0, "G23 a loss that was made inside a loop or branch is differentiated outside of it"))
+      return;
+    b.region = b.m.values[loss].region, b.depth = depth;
+    while (b.each_count > 0 && b.eaches[b.each_count - 1].depth > depth) --b.each_count;
+    for (int level = 0; level < depth; ++level)
+      b.expect(b.m.regions[b.frames[level].region].kind <= region_kind::branch,
+               "G26 gradient in the body of a composite: take it outside");
+  }
+  constexpr ~at_loss() { b_.region = region_, b_.depth = depth_, b_.each_count = eaches_; }
+  at_loss(at_loss const&) = delete;
+
+ private:
+  builder& b_;
+  region_id region_;
+  int depth_, eaches_;
+};
+
 constexpr id_list<> record_gradient(builder& b, value_id loss, ids by) {
-  b.expect(b.depth == 0,
-           "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
+  at_loss const here(b, loss);
   return add_gradient(b, loss, by);
 }
 /// The gradients of a loss by the parameters under a path from which the loss was computed. Parameters that it does not
@@ -96,14 +119,18 @@ constexpr id_list<> record_gradient(builder& b, value_id loss, ids by) {
 template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) {
   meshtensor::module const& m = b.m;
+  at_loss const here(b, loss);
+  region_id const entry = b.depth == 0 ? b.region : b.frames[0].around;
   sources_of_loss const sources(m, loss);
   gradients<T> g{&b, {}, {}};
   id_list<> unused{};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (n.kind != primitive::read || n.region != b.region || !is_parameter(m, m.result(n), T, root)) continue;
-    if (sources.differentiable[m.result(n)]) g.parameters.add(m.result(n));
-    else if (!sources.any[m.result(n)]) unused.add(m.result(n));
+    if (n.kind != primitive::read || n.region != entry || !is_parameter(m, m.result(n), T, root)) continue;
+    value_id const p = b.find_use(m.result(n));
+    if (p == no_id) continue;  // the body of the loop or each does not use it
+    if (sources.differentiable[p]) g.parameters.add(p);
+    else if (!sources.any[p]) unused.add(p);
   }
   id_list<> by = g.parameters;
   by.add_all(unused);
@@ -112,14 +139,14 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
   return g;
 }
 
-/// Reports G37 if a tensor that is neither parameter nor input takes no part in a loss, because it was written again.
-constexpr void require_source(builder& b, sources_of_loss const& sources, value_id by) {
-  node const& maker = b.m.nodes[b.m.values[by].node];
-  if (sources.any[by] || maker.kind == primitive::read || maker.kind == primitive::input) return;
-  diagnostic d{};
-  d << "G37 gradient: the loss was not computed from the tensor ";
-  add_made(add_type(d, b.m, b.m.values[by].type, b.m.values[by].dims), b.m, by);
-  b.note(d << ": an expression that is written again is another tensor, so give it a name and use that in the loss");
+/// The gradients of a loss by tensors that a program names.
+constexpr id_list<> gradients_by(builder& b, value_id loss, ids by) {
+  at_loss const here(b, loss);
+  id_list<> used{};
+  for (value_id v : by) used.add(b.use(v));
+  sources_of_loss const sources(b.m, loss);
+  for (value_id v : ids(used)) require_source(b, sources, v), require_no_detour(b, sources, v);
+  return add_gradient(b, loss, used);
 }
 
 template <handle L>
@@ -149,15 +176,14 @@ constexpr gradients<T> gradient_by_parameters(L const& loss,
 
 /// The gradients of a loss by the given tensors: parameters, inputs, or any tensor that the loss was computed from.
 ///
-/// errors  G26 inside a loop or branch; G37 the loss was not computed from a tensor; T04 not a float
+/// In a loop, a branch or an each, the gradient is that of this iteration, branch or index alone.
+///
+/// errors  G26 in the body of a composite; G37 the loss was not computed from a tensor; T04 not a float
 template <handle L, handle... P>
 requires(of_float<L> && (of_float<P> && ...))
 constexpr auto gradient(L const& loss, P const&... by) {
   builder& b = *detail::owner_of(loss, by...);
-  value_id const given[] = {by.id...};
-  detail::sources_of_loss const sources(b.m, loss.id);
-  (detail::require_source(b, sources, by.id), ...);
-  id_list<> const g = detail::record_gradient(b, loss.id, given);
+  id_list<> const g = detail::gradients_by(b, loss.id, std::array{by.id...});
   std::tuple const result = detail::handles_of<P...>(b, g, std::index_sequence_for<P...>{});
   if constexpr (sizeof...(P) == 1) return std::get<0>(result);
   else return result;

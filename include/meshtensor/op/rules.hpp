@@ -74,6 +74,8 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::output: return f.template operator()<output_rule>();
     case primitive::watch: return f.template operator()<watch_rule>();
     case primitive::argument: return f.template operator()<argument_rule>();
+    case primitive::hide: return f.template operator()<hide_rule>();
+    case primitive::show: return f.template operator()<show_rule>();
     case primitive::gradient: return f.template operator()<gradient_rule>();
     case primitive::repeat: return f.template operator()<repeat_rule>();
     case primitive::composite: return f.template operator()<composite_rule>();

@@ -25,6 +25,7 @@
 #include "meshtensor/pass/slice_collectives.hpp"
 #include "meshtensor/pass/verify/verify_plan.hpp"
 #include "meshtensor/pass/verify/verify_waits.hpp"
+#include "meshtensor/pass/widen.hpp"
 
 namespace meshtensor {
 
@@ -51,6 +52,7 @@ template <class = lazy>
 inline constexpr pass_row passes[] = {
     {"extract_entry", pass_input::program,
      [](module const& m, lowering_request const& r) { return extract_entry(m, find_entry(m, r.label)); }},
+    {"widen", pass_input::program, [](module const& m, lowering_request const&) { return widen(m); }},
     {"differentiate", pass_input::program, [](module const& m, lowering_request const&) { return differentiate(m); }},
     {"save_or_recompute", pass_input::program,
      [](module const& m, lowering_request const&) { return save_or_recompute(m); }},

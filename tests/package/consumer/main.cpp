@@ -32,21 +32,24 @@ inline constexpr int rows = 1, x = 2, n = 3, count = 4;  // global names, which 
 #    error "the component onednn must say that it is there"
 #  endif
 #endif
+#if defined(EXPECT_DATASETS)
+#  include <meshtensor/datasets.hpp>
+#endif
 #if defined(EXPECT_ZLIB)
-#  include <meshtensor/data/gzip.hpp>
+#  include <meshtensor/datasets/gzip.hpp>
 #  if MESHTENSOR_WITH_ZLIB != 1
 #    error "the component zlib must say that it is there"
 #  endif
 #endif
 #if defined(EXPECT_IMAGES)
-#  include <meshtensor/data/image/jpeg.hpp>
-#  include <meshtensor/data/image/png.hpp>
+#  include <meshtensor/datasets/image/jpeg.hpp>
+#  include <meshtensor/datasets/image/png.hpp>
 #  if MESHTENSOR_WITH_IMAGES != 1
 #    error "the component images must say that it is there"
 #  endif
 #endif
 #if defined(EXPECT_SENTENCEPIECE)
-#  include <meshtensor/data/text/learn_subwords.hpp>
+#  include <meshtensor/datasets/text/learn_subwords.hpp>
 #  if MESHTENSOR_WITH_SENTENCEPIECE != 1
 #    error "the component sentencepiece must say that it is there"
 #  endif
@@ -114,6 +117,16 @@ float grown_here() {
 }
 float grown_there();
 
+// Readers that are linked with their libraries refuse a file of one zero byte.
+inline constexpr unsigned char nothing[] = {0};
+template <class F>
+bool refuses(F read) {
+  try {
+    read();
+  } catch (mt::error const&) { return true; }
+  return false;
+}
+
 // With contraction allowed, the product would not be rounded before the sum.
 double product_then_sum(double a, double b, double c) { return a * b + c; }
 
@@ -125,6 +138,24 @@ int main() {
   wrong += other::run(mt::job::as_threads(), 2) != 230;
   wrong += grown_here() != 6 || grown_there() != 9;
   wrong += product_then_sum(1.0 + 0x1p-30, 1.0 + 0x1p-30, -1.0) != 0x1p-29;
+#if defined(EXPECT_DATASETS)
+  wrong += meshtensor::datasets::words_13a("It has five words.").size() != 5;
+  meshtensor::datasets::image_batch batch;
+  meshtensor::datasets::synthetic_images const drawn({.count = 2, .classes = 2, .height = 8, .width = 8});
+  meshtensor::datasets::image_batches(drawn, {.rows = 2, .height = 8, .width = 8}).read(0, batch);
+  wrong += batch.labels.size() != 2;
+#endif
+#if defined(EXPECT_ZLIB)
+  wrong += !refuses([] { meshtensor::datasets::unpacked(nothing, "nothing.gz"); });
+#endif
+#if defined(EXPECT_IMAGES)
+  meshtensor::datasets::image picture;
+  wrong += !refuses([&] { meshtensor::datasets::decode_jpeg(nothing, "nothing.jpg", picture); });
+  wrong += !refuses([&] { meshtensor::datasets::decode_png(nothing, "nothing.png", picture); });
+#endif
+#if defined(EXPECT_SENTENCEPIECE)
+  wrong += !refuses([] { meshtensor::datasets::learn_subwords({}); });
+#endif
 #if defined(EXPECT_TBB)
   tbb::parallel_for(0, 2, [](int) {});
 #endif

@@ -56,22 +56,22 @@ class watcher : public resnet::learner {
  public:
   std::vector<std::int64_t> learnt, looked_at;
 
-  resnet::batch_loss learn(mt::image_batch const& b) override {
+  resnet::batch_loss learn(mt::datasets::image_batch const& b) override {
     learnt.insert(learnt.end(), b.images.begin(), b.images.end());
     return {1, static_cast<double>(b.images.size())};
   }
-  void look(mt::image_batch const& b, resnet::scores& so_far) override {
+  void look(mt::datasets::image_batch const& b, resnet::scores& so_far) override {
     for (std::size_t i = 0; i < b.images.size(); ++i) {
       if (b.counts[i] > 0) looked_at.push_back(b.images[i]);
       so_far.images += b.counts[i] > 0 ? 1 : 0;
     }
   }
-  std::vector<float> logits(mt::image_batch const&) override { return {}; }
-  mt::image_part mine() const override { return {}; }
+  std::vector<float> logits(mt::datasets::image_batch const&) override { return {}; }
+  mt::datasets::image_part mine() const override { return {}; }
   std::pair<std::int64_t, std::int64_t> counts() const override { return {}; }
   std::string explained(std::string const&) const override { return {}; }
   std::int64_t planned_bytes() const override { return 0; }
-  std::pair<bool, std::string> compare(mt::image_batch const&) override { return {}; }
+  std::pair<bool, std::string> compare(mt::datasets::image_batch const&) override { return {}; }
   void record(bool) override {}
   std::string profile() const override { return {}; }
 };
@@ -85,7 +85,7 @@ class rate_watcher : public watcher {
       : weights_(weights), o_(o), images_(images), last_(last), step_(weights) {}
   std::vector<double> rates;
 
-  resnet::batch_loss learn(mt::image_batch const& b) override {
+  resnet::batch_loss learn(mt::datasets::image_batch const& b) override {
     if (rates.size() == last_) throw mt::error("R42", "enough");
     double const before = weight();
     std::apply([&](auto const&... rate) { step_(rate..., mt::set<"momentum">(0)); },
@@ -105,18 +105,18 @@ class rate_watcher : public watcher {
 };
 
 /// Counts the images that were read.
-class counted_images : public mt::image_set {
+class counted_images : public mt::datasets::image_set {
  public:
-  counted_images(std::unique_ptr<mt::image_set> of, std::atomic<std::int64_t>& reads)
+  counted_images(std::unique_ptr<mt::datasets::image_set> of, std::atomic<std::int64_t>& reads)
       : of_(std::move(of)), reads_(reads) {}
   std::int64_t size() const override { return of_->size(); }
   std::vector<std::string> const& classes() const override { return of_->classes(); }
   std::int32_t label(std::int64_t number) const override { return of_->label(number); }
   std::string name(std::int64_t number) const override { return of_->name(number); }
-  void read(std::int64_t number, mt::image& to) const override { of_->read(number, to), ++reads_; }
+  void read(std::int64_t number, mt::datasets::image& to) const override { of_->read(number, to), ++reads_; }
 
  private:
-  std::unique_ptr<mt::image_set> of_;
+  std::unique_ptr<mt::datasets::image_set> of_;
   std::atomic<std::int64_t>& reads_;
 };
 /// Ends a step when the images of the next one were read, or after twenty seconds.
@@ -125,7 +125,7 @@ class patient_watcher : public watcher {
   explicit patient_watcher(std::atomic<std::int64_t> const& reads) : reads_(reads) {}
   int in_time = 0;
 
-  resnet::batch_loss learn(mt::image_batch const& b) override {
+  resnet::batch_loss learn(mt::datasets::image_batch const& b) override {
     auto const of = watcher::learn(b);
     auto const wanted = static_cast<std::int64_t>(learnt.size() + b.images.size());
     double const start = mt::seconds_now();
@@ -224,7 +224,7 @@ TEST_CASE("every image is learnt from once an epoch, and looked at once; no imag
   o.data = "synthetic", o.count = 21, o.classes = 5, o.size = 8, o.batch = 4, o.epochs = 2, o.keep = folder.path();
   resnet::images const all(o);
   CHECK(resnet::steps_of(o, all.train->size()) == 11);
-  mt::image a, b;
+  mt::datasets::image a, b;
   for (std::int64_t i = 0; i < all.train->size(); ++i)
     for (std::int64_t k = 0; k < all.valid->size(); ++k) {
       all.train->read(i, a), all.valid->read(k, b);

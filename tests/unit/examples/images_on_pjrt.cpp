@@ -40,9 +40,9 @@ options small(extents const& mesh) {
   return o;
 }
 
-mt::image_batch batch_of(int number) {
+mt::datasets::image_batch batch_of(int number) {
   std::mt19937 generator(static_cast<unsigned>(number));
-  mt::image_batch b;
+  mt::datasets::image_batch b;
   for (int i = 0; i < 8; ++i) b.labels.push_back(static_cast<std::int32_t>(generator() % 4)), b.counts.push_back(1);
   for (int i = 0; i < 8 * 64 * 64 * 3; ++i)
     b.pixels.push_back(static_cast<float>(generator() % 1000) / 500 - 1 +

@@ -11,7 +11,7 @@
 
 #include "../../../examples/translate/word_by_word.hpp"
 #include "meshtensor/base/philox.hpp"
-#include "meshtensor/data/text/sample.hpp"
+#include "meshtensor/datasets/text/sample.hpp"
 #include "meshtensor/eager/eager.hpp"
 
 namespace mt = meshtensor;
@@ -118,7 +118,7 @@ TEST_CASE("bytes are drawn by their probabilities") {
   double const squares = std::accumulate(other.begin(), other.end(), 0.0);
   for (double& each : other) each /= squares;
   for (std::uint64_t i = 0; i < 100000; ++i)
-    ++counts[mt::draw_byte(likely, mt::random_uniform<double>(mt::random_stream(mt::random_key{}, 0), i))];
+    ++counts[mt::datasets::draw_byte(likely, mt::random_uniform<double>(mt::random_stream(mt::random_key{}, 0), i))];
   CHECK(surprise(counts, p) < as_usual);
   CHECK(surprise(counts, other) > unlikely);
 }

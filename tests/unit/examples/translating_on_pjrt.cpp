@@ -27,7 +27,7 @@ template <class Device>
 using learner_on = learner_of<Device, training_programs, train_step<with_adam>, evaluate>;
 
 constexpr std::int64_t pieces = 24, rows = 16, longest = 8;
-constexpr mt::bucket bucket{rows, longest, longest};
+constexpr mt::datasets::bucket bucket{rows, longest, longest};
 
 options toy(std::int64_t over_data, std::int64_t over_model) {
   options o;
@@ -43,9 +43,9 @@ sentence source_of(std::mt19937& generator) {
   for (std::int32_t& w : words) w = static_cast<std::int32_t>(4 + generator() % 20);
   return words;
 }
-mt::pair_batch batch_of(int number) {
+mt::datasets::pair_batch batch_of(int number) {
   std::mt19937 generator(static_cast<unsigned>(number));
-  mt::pair_batch b;
+  mt::datasets::pair_batch b;
   auto const put = [](std::vector<std::int32_t>& to, sentence words) {
     words.resize(longest, padding), to.insert(to.end(), words.begin(), words.end());
   };

@@ -14,6 +14,7 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/pass/bind.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/widen.hpp"
 
 namespace doctest {
 /// The elements of a result, where a check fails.
@@ -47,7 +48,7 @@ inline mt::dim_id dim_of(mt::module const& m, mt::name const& label) {
   throw mt::error("R00", "the program has no dim '" + label.text() + "'");
 }
 
-/// One program, differentiated, with its inputs and variables.
+/// One program, widened and differentiated, with its inputs and variables.
 class program {
  public:
   template <class Program>
@@ -57,7 +58,7 @@ class program {
   static program from(std::unique_ptr<mt::module> const& traced, std::vector<mt::dim_extent> const& extents) {
     verify(*traced);
     program p;
-    p.m_.reset(new mt::module(mt::differentiate(*traced)));
+    p.m_.reset(new mt::module(mt::differentiate(mt::widen(*traced))));
     verify(*p.m_);
     p.b_ = mt::bind(*p.m_, mt::mesh_shape{}, extents);
     mt::raise(p.b_.report);
@@ -95,7 +96,8 @@ class program {
   static void verify(mt::module const& m) {
     for (int i = 0; i < m.node_count; ++i) {
       char const* const finding = mt::verify_node(m, m.nodes[i]);
-      INFO("node " << i << ", " << mt::text_of(m.nodes[i].kind) << ": " << (finding == nullptr ? "" : finding));
+      INFO("node " << i << ", " << std::string(mt::text_of(m.nodes[i].kind)) << ": "
+                   << std::string(finding == nullptr ? "" : finding));
       REQUIRE(finding == nullptr);
     }
   }

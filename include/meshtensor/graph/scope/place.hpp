@@ -90,6 +90,28 @@ class scope_place {
   constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
   }
+  /// Whether all open regions are bodies of mt::steps.
+  constexpr bool is_in_steps_alone() const {
+    for (int level = 0; level < b_->depth; ++level)
+      if (!b_->frames[level].is_steps) return false;
+    return true;
+  }
+  /// The dims that mt::steps and the open eaches add to what their bodies declare.
+  constexpr shape dims_of_steps_and_eaches() const {
+    shape dims{};
+    for (int level = 0; level < b_->depth; ++level) dims.add(b_->frames[level].loop_dim);
+    for (int e = 0; e < b_->each_count; ++e)
+      if (!b_->eaches[e].shares_variables) dims.add(b_->eaches[e].dim);
+    return dims;
+  }
+  /// A value for all indices of the eaches that were opened in the current body.
+  constexpr value_id of_all_indices(value_id v) const {
+    for (int e = b_->each_count; e-- > 0 && b_->eaches[e].depth == b_->depth;)
+      if (dim_id const dim = b_->eaches[e].dim; !b_->eaches[e].shares_variables)
+        v = b_->add(primitive::show, {v}, b_->m.values[v].type, led_by(dim, b_->m.values[v].dims),
+                    view_attributes{dim, false}.packed());
+    return v;
+  }
   constexpr path_id joined(path_id prefix, path_id path) const {
     return path == no_id ? prefix : b_->add_path(joined(prefix, b_->m.paths[path].parent), b_->m.paths[path].label);
   }

@@ -59,19 +59,67 @@ class scope_variables : public scope_place {
     return b_->m.variables[row == no_id ? 0 : row];
   }
 
+  // Gives a variable its next value, or reports why not. `amends` says that it may replace an earlier update.
+  constexpr void replace(value_id variable, value_id next, path_id path, bool amends, line const& where) const {
+    variable_id const target = variable_of(variable);
+    if (diagnostic const finding = refused_update(target, variable, next, amends); !finding.empty()) {
+      at_line(where);
+      b_->note(finding);
+      return;
+    }
+    value_id before = b_->use(variable), all = ordered(next, b_->m.values[before].dims);
+    if (b_->each_count != 0) detail::show_all(*b_, before, all);
+    if (b_->depth != 0) {
+      if (state_update* const earlier = detail::update_in_regions(*b_, target); earlier != nullptr)
+        earlier->next = b_->use(all);
+      else detail::update_in_loop(*b_, target, before, all, path);
+      return;
+    }
+    if (node_id const earlier = b_->find_write(b_->region, target); earlier != no_id) {
+      path = counted_under(b_->m.nodes[earlier]);
+      b_->remove_write(earlier);
+    }
+    effect(primitive::write, all, write_attributes{target, path}.packed());
+  }
+  // The next value of a variable, as this body sees it, or no_id if it has no update yet.
+  constexpr value_id next_value(value_id variable) const {
+    variable_id const target = variable_of(variable);
+    if (target == no_id) {
+      diagnostic d{};
+      b_->note(d << "G08 next: the argument is not a parameter or state: next takes it as it was declared");
+      return no_id;
+    }
+    state_update const* const u = detail::update_in_regions(*b_, target);
+    node_id const written = u != nullptr ? node_id{no_id} : b_->find_write(entry_of(b_->region), target);
+    if (u == nullptr && written == no_id) return no_id;
+    value_id next = u != nullptr ? u->next : b_->m.operand(b_->m.nodes[written], 0);
+    int const depth = b_->depth_of_value(next);
+    for (int e = 0; e < b_->each_count; ++e)
+      if (b_->eaches[e].depth == depth)
+        next = b_->add(primitive::hide, {next}, b_->m.values[next].type,
+                       without(b_->m.values[next].dims, shape{}.add(b_->eaches[e].dim)),
+                       view_attributes{b_->eaches[e].dim, false}.packed());
+    shape const dims = b_->m.values[variable].dims;
+    dtype const type = b_->m.values[variable].type;
+    if (b_->m.values[next].type != type)  // the variable is read in the dtype of the computation
+      next = b_->add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&next, 1), type,
+                     b_->m.values[next].dims);
+    return ordered(b_->use(next), dims);
+  }
+
   // The error of an update that is not allowed here, or an empty diagnostic.
-  constexpr diagnostic refused_update(variable_id target, value_id before, value_id next) const {
+  constexpr diagnostic refused_update(variable_id target, value_id before, value_id next, bool amends) const {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
     if (target == no_id)
       return d << "G08 update: the first argument is not a parameter or state: update takes it as it was declared, and "
                   "its next value";
     variable const& kept = m.variables[target];
-    if (diagnostic const in_loop = detail::refused_in_loops(*b_, kept); !in_loop.empty()) return in_loop;
-    state_update const* const other = detail::update_in_loops(*b_, target);
-    if (other != nullptr) return updated_twice(kept, other->site);
+    if (diagnostic const in_loop = detail::refused_in_regions(*b_, kept); !in_loop.empty()) return in_loop;
+    state_update const* const other = detail::update_in_regions(*b_, target);
+    if (other != nullptr && !(amends && other->region == b_->region)) return updated_twice(kept, other->site);
     node_id const written = b_->find_write(entry_of(b_->region), target);
-    if (written != no_id) return updated_twice(kept, m.nodes[written].site);
+    if (written != no_id && !(amends && b_->depth == 0)) return updated_twice(kept, m.nodes[written].site);
     value const& v = m.values[next];
     shape const& dims = m.values[before].dims;
     if (!v.dims.includes(dims) || !dims.includes(v.dims)) {
@@ -87,7 +135,7 @@ class scope_variables : public scope_place {
     if (first < m.site_count && m.sites[first].line != 0)
       d << ", first at " << file_name(m.sites[first]) << ":" << m.sites[first].line;
     return d << ": a step has one next value of it, and all reads see the value before (minimize updates all "
-                "parameters)";
+                "parameters); s.amend replaces an earlier update in the same body";
   }
 };
 

@@ -65,6 +65,27 @@ struct watch_rule {
       .results = {0, 0}, .attributes = {{attribute_kind::name}, {attribute_kind::flag}}, .effect = true};
 };
 
+/// A value of which each index of an `each` sees its slice, or the same tensor if the value lacks the dim.
+struct hide_rule {
+  static constexpr primitive kind = primitive::hide;
+  static constexpr declaration declares{.attributes = {{attribute_kind::dim}, {attribute_kind::flag}},
+                                        .text = "of {0}"};
+  static constexpr void infer(inference& i) {
+    i.give(i[0].type, without(i.dims_of(0), shape{}.add(view_attributes::of(i.attributes).dim)));
+  }
+};
+
+/// The values of all indices of an `each`, along its dim.
+struct show_rule {
+  static constexpr primitive kind = primitive::show;
+  static constexpr declaration declares{.attributes = {{attribute_kind::dim}}, .text = "along {0}"};
+  static constexpr void infer(inference& i) {
+    dim_id const dim = view_attributes::of(i.attributes).dim;
+    i.expect(!i.dims_of(0).has(dim), "G43 across: the tensor has the dim already: rename it", 1, 1);
+    i.give(i[0].type, led_by(dim, i.dims_of(0)));
+  }
+};
+
 struct gradient_rule {
   static constexpr primitive kind = primitive::gradient;
   static constexpr declaration declares{.operands = {1, count_range::any}, .results = {0, count_range::any}};

@@ -66,7 +66,7 @@ constexpr auto elementwise_at(fn<F> f, line const& where, H const&... operands) 
 
 namespace detail {
 inline constexpr literal not_of_numbers =
-    "T10 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum: full(s, n, mt::f32) is a tensor, "
+    "T29 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum: full(s, n, mt::f32) is a tensor, "
     "which has the other functions, too";
 }  // namespace detail
 

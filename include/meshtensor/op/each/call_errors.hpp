@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The errors that the types of a call of each, map, across or own show.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/control/loop_types.hpp"
+
+namespace meshtensor::detail {
+
+template <class T, class D>
+inline constexpr bool shows = has_dim_v<typename T::dim_list, D>;
+template <class... T, class D>
+inline constexpr bool shows<std::tuple<T...>, D> = (has_dim_v<typename T::dim_list, D> || ...);
+
+/// The first error that the types of an each over `D` show, or `no_error`. `X` are its operands.
+template <scope S, dim_type D, class Body, class... X>
+consteval auto each_body_finding(std::tuple<X...> const*) {
+  if constexpr (!takes<Body, S, sliced_t<X, D>...>)
+    return refusal<
+        "T11 the body of each and map takes the scope, then for each operand the slice that one index sees, as "
+        "arguments of their own",
+        sliced_t<X, D>...>{};
+  else {
+    using Given = std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, sliced_t<X, D> const&...>>;
+    if constexpr (std::is_void_v<Given>) return no_error{};
+    else if constexpr (!is_handles<Given>)
+      return refusal<"T11 the body of each and map returns tensors, several as a tuple, or nothing", Given>{};
+    else if constexpr (shows<Given, D>)
+      return refusal<
+          "T07 the body of each and map returns a tensor that has their dim already: reduce over the dim, or rename it",
+          Given, D>{};
+    else return no_error{};
+  }
+}
+template <scope S, dim_type D, class Xs, class Body>
+consteval auto each_finding() {
+  return each_body_finding<S, D, Body>(static_cast<tuple_of<Xs> const*>(nullptr));
+}
+/// The line of a call of each or map. It refuses the call if the types show an error.
+template <class... A>
+using each_line = checked_line<decltype(each_finding<A...>())>;
+
+template <handle H, dim_type D>
+consteval auto across_finding() {
+  if constexpr (shows<H, D>) return refusal<"G43 across: the tensor has the dim already: rename it", H, D>{};
+  else return no_error{};
+}
+template <class H, class D>
+using across_line = checked_line<decltype(across_finding<H, D>())>;
+
+template <handle H, dim_type D>
+consteval auto own_finding() {
+  if constexpr (has_dim<H, D>) return no_error{};
+  else return refusal<"T01 own: the tensor lacks the dim", H, D>{};
+}
+template <class H, class D>
+using own_line = checked_line<decltype(own_finding<H, D>())>;
+
+}  // namespace meshtensor::detail

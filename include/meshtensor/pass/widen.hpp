@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the nodes of `each` compute all indices at once.
+// before: nodes between hide and show nodes are written for one index.  after: no hide or show is left. Every value
+// that differs from index to index has the dim, in front of its own dims.
+// why: no later pass, device or file knows of `each`. Its dim is a dim like any other.
+#pragma once
+
+#include "meshtensor/op/reduce.hpp"
+#include "meshtensor/pass/rebuild.hpp"
+#include "meshtensor/pass/widen/decision.hpp"
+#include "meshtensor/pass/widen/refused_difference.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+struct widener : rebuild {
+  hidden_dims const hidden;
+  id owner[max_regions];    // by old region: the node that owns it, plus 1
+  id operands[max_values];  // by old argument: its operand with the hidden dims of the argument, plus 1
+  id of_all[max_values];    // by old argument of a decided body: the new one, with all indices, plus 1
+  static constexpr int most_decisions = 64;
+  int decision_count;
+  decision decisions[most_decisions];  // of the loops and branches that not every index runs as often
+  id decided[max_regions];             // by old region: its row of `decisions`, plus 1
+
+  constexpr widener(meshtensor::module const& source, meshtensor::module& target)
+      : rebuild(source, target),
+        hidden(source),
+        owner{},
+        operands{},
+        of_all{},
+        decision_count(0),
+        decisions{},
+        decided{} {
+    for (int i = 0; i < from.node_count; ++i)
+      for (int k = 0; k < from.nodes[i].regions.count; ++k)
+        owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
+  }
+
+  constexpr void run() {
+    b.expect(hidden.dims.count <= hidden_dims::most, "G42 a program has more than 16 dims of each and map");
+    for (int i = 0; i < from.node_count && m.report.empty(); ++i) widen(from.nodes[i]);
+  }
+
+ private:
+  constexpr void widen(node const& n) {
+    enter(n);
+    if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
+    switch (n.kind) {
+      case primitive::hide:
+      case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
+      case primitive::argument: return argument(n);
+      case primitive::repeat:
+      case primitive::composite: return region_owner(n);
+      case primitive::gradient: return gradient(n);
+      default: return operation(n);
+    }
+  }
+
+  // The new value with exactly these dims: broadcast along those that it lacks, in this order.
+  constexpr value_id with_dims(value_id v, shape const& dims) {
+    if (m.values[v].dims == dims) return v;
+    return m.values[v].dims.count == dims.count ? transpose(b, v, dims) : broadcast(b, v, dims);
+  }
+  constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
+
+  constexpr decision& new_decision(region_id old) {
+    if (!b.expect(decision_count < most_decisions, "G42 more than 64 loops and branches differ by index"))
+      --decision_count;
+    decided[old] = static_cast<id>(++decision_count);
+    return decisions[decision_count - 1];
+  }
+  constexpr decision& decision_of(region_id old) { return decisions[decided[old] - 1]; }
+
+  constexpr void argument(node const& n) {
+    node const& at = from.nodes[owner[n.region] - 1];
+    value_id const old = from.result(n);
+    int const place = place_of(n);
+    unsigned const differs = hidden.of_decision(at);
+    if (place < at.operands.count && n.region == from.region_of(at, 0)) {
+      enter(at);
+      shape dims = hidden.wide(old);
+      if (loop const l = loop::of(at);
+          at.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked)
+        dims = led_by(l.dim, dims);
+      value_id const given = with_dims((*this)[from.operand(at, place)], dims);
+      operands[old] = static_cast<id>(given + 1);
+      if (differs != 0 && place == 0) {
+        decision& d = new_decision(n.region);
+        d.start = reduce(b, reduction::max, given, hidden.dims_of(differs));
+        enter(n);
+        d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
+      }
+    }
+    copy(n);
+    value_id const made = (*this)[old];
+    m.values[made].dims = hidden.wide(old);
+    if (differs == 0) return;
+    decision& d = decision_of(n.region);
+    if (place == 0) d.begin(b, made, hidden.dims_of(differs), from.regions[n.region].kind == region_kind::branch);
+    of_all[old] = static_cast<id>(made + 1);
+    if ((hidden.of[old] & differs) != 0) replace(old, laid_out(d.stand_in(b, made), old));
+  }
+
+  constexpr void region_owner(node const& n) {
+    bool const loops = n.kind == primitive::repeat;
+    loop const l = loops ? loop::of(n) : loop{};
+    id_list<> taken{};
+    id_list<2, region_id> owned{};
+    list const of_body = from.regions[from.region_of(n, 0)].arguments;
+    bool const differs = hidden.of_decision(n) != 0;
+    for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k, l));
+    enter(n);
+    if (differs) taken.add(decision_of(from.region_of(n, 0)).start);
+    for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
+    node_id made{};
+    if (differs) {
+      made = b.add_node(primitive::repeat, 0, taken);
+      loop{l.dim, l.carries + 1, l.stacked, l.sums, l.reversed, true}.store(m.nodes[made]);
+      b.add_result(made, dtype::i64, shape{});
+      for (int i = 0; i < n.results.count; ++i)
+        replace(from.result(n, i), b.add_result(made, from.result_value(n, i).type, shape{}));
+    } else {
+      made = copy(n, taken);
+    }
+    m.nodes[made].regions = b.add_links(owned);
+    for (int i = 0; i < n.results.count; ++i) {
+      value_id const old = from.result(n, i), now = (*this)[old];
+      bool const stacks = loops && i >= l.carries + l.sums;
+      m.values[now].dims = stacks ? led_by(l.dim, hidden.wide(old)) : hidden.wide(old);
+    }
+    for (int i = l.carries + l.sums; loops && i < n.results.count; ++i)
+      replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
+  }
+  // Sets the lists of the body of a loop whose number of iterations differs by index. An index that takes no part keeps
+  // its carries, and adds nothing to sums and stacks.
+  constexpr region_id close_decided(node const& n, loop const& l) {
+    region const& was = from.regions[from.region_of(n, 0)];
+    region_id const r = region_of(from.region_of(n, 0));
+    b.region = r, b.path = n.path, b.site = n.site;
+    decision const& d = decision_of(from.region_of(n, 0));
+    auto const whole = [&](int i) { return static_cast<value_id>(of_all[from.link(was.arguments, i)] - 1); };
+    id_list<> taken{}, results{};
+    taken.add(d.iterations);
+    for (int i = 0; i < was.arguments.count; ++i) taken.add(whole(i));
+    for (int i = 0; i < was.results.count; ++i) {
+      value_id const old = from.link(was.results, i);
+      shape const dims = hidden.wide(hidden.of[from.result(n, i)], from.values[old].dims);
+      value_id const otherwise = i < l.carries ? whole(i) : constant(b, 0, from.values[old].type);
+      value_id const next = with_dims(select(b, d.takes_part, (*this)[old], otherwise), dims);
+      if (i == 0) results.add(reduce(b, reduction::max, next, dims));
+      results.add(next);
+    }
+    for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
+    m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
+    return r;
+  }
+  // Sets the lists of region `k` of a node. Its results get the dims that the owner wants.
+  constexpr region_id close(node const& n, int k, loop const& l) {
+    region const& was = from.regions[from.region_of(n, k)];
+    region_id const r = region_of(from.region_of(n, k));
+    b.region = r, b.path = n.path, b.site = n.site;
+    id_list<> arguments{}, results{};
+    for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
+    for (int i = 0; i < was.results.count; ++i) {
+      value_id const old = from.link(was.results, i);
+      bool const like_argument = k == 1 || i < l.carries;  // a cotangent of an operand, or the next carry
+      shape const dims = hidden.wide(like_argument ? from.link(was.arguments, i) : old);
+      value_id v = (*this)[old];
+      if (!dims.includes(m.values[v].dims)) v = reduce(b, reduction::sum, v, without(m.values[v].dims, dims));
+      results.add(with_dims(v, dims));
+    }
+    m.regions[r].arguments = b.add_links(arguments), m.regions[r].results = b.add_links(results);
+    return r;
+  }
+
+  constexpr void gradient(node const& n) {
+    id_list<> by{};
+    value_id const loss = (*this)[from.operand(n, 0)];
+    by.add(m.values[loss].dims.count == 0 ? loss : reduce(b, reduction::sum, loss, m.values[loss].dims));
+    for (int i = 1; i < n.operands.count; ++i) by.add((*this)[from.operand(n, i)]);
+    copy(n, by);
+    for (int i = 0; i < n.results.count; ++i) m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
+  }
+
+  // The dims that are hidden in the result join those that the node asks for, and `infer` runs again. If the operation
+  // cannot match the hidden dims of its operands, all operands get all of them.
+  constexpr void operation(node const& n) {
+    if (n.results.count == 0 || hidden.of[from.result(n)] == 0) {
+      copy(n);
+      return;
+    }
+    value_id const old = from.result(n);
+    id_list<> taken{}, all{};
+    for (int i = 0; i < n.operands.count; ++i) taken.add((*this)[from.operand(n, i)]);
+    inference i = inferred(n, taken);
+    if (!gives(i, old)) {
+      for (int k = 0; k < n.operands.count; ++k)
+        all.add(with_dims(taken.at[k], hidden.wide(hidden.of[old], from.operand_value(n, k).dims)));
+      i = inferred(n, taken = all);
+    }
+    if (!gives(i, old)) {
+      diagnostic d{};
+      return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
+    }
+    copy(n, taken);
+    m.values[(*this)[old]].dims = i.dims;
+    replace(old, laid_out((*this)[old], old));
+  }
+  constexpr inference inferred(node const& n, ids taken) const {
+    value const& y = from.result_value(n);
+    inference i = inference_of(m, taken, n.function, n.attribute, y.type, hidden.wide(from.result(n)));
+    bool const known = with_rule(n.kind, [&]<class R>() {
+      if constexpr (requires { R::infer(i); }) return R::infer(i), true;
+      else return false;
+    });
+    i.expect(known && n.results.count == 1, "");
+    return i;
+  }
+  constexpr bool gives(inference const& i, value_id old) const {
+    shape const dims = hidden.wide(old);
+    return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
+  }
+};
+
+}  // namespace detail
+
+/// Replaces the bodies of `each` and `map` by nodes for all indices.
+///
+/// errors  G42 too many dims; G44 a tensor differs along a dim that it shows; G46 a decision or an operation that
+///         cannot differ by index; G47 an outer variable gets a next value that differs
+constexpr module widen(module const& m) {
+  bool any = false;
+  for (int i = 0; i < m.node_count; ++i)
+    any = any || m.nodes[i].kind == primitive::hide || m.nodes[i].kind == primitive::show;
+  if (!any || !m.report.empty()) return m;
+  meshtensor::module result{};
+  detail::widener w(m, result);
+  w.run();
+  return result;
+}
+
+}  // namespace meshtensor
