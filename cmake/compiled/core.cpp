@@ -16,6 +16,7 @@ namespace meshtensor {
 template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&, layout_rules const&,
                                                std::span<dim_extent const>, device_capabilities const&, pass_observer*);
 template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&, std::span<dim_extent const>);
+template dynamic_array<instruction> instructions_of<lazy>(instruction_list const&);
 template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string pictures<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string drawing<lazy>(module const&, plan const&, mesh_shape const&);

@@ -55,7 +55,7 @@ class bound_program {
       } else {
         static_assert(is_valid<stages::partitioned>);
         if constexpr (nothing_found<decltype(detail::error_of<stages::partitioned>())>)  // or it is said once more
-          static_assert(is_valid<stages::awaited> && is_valid<stages::checked>);
+          static_assert(stages::template has_valid_plan<pass_input::device>);
         plan_ = plan_at_start(*graph_, entry(), mesh, extents);
       }
     }
@@ -90,7 +90,7 @@ class bound_program {
   static std::unique_ptr<plan const> compilers_plan() {
     static_assert(is_valid<stages::partitioned>);
     if constexpr (nothing_found<decltype(detail::error_of<stages::partitioned>())>)  // or it is said once more
-      static_assert(is_valid<stages::awaited> && is_valid<stages::bound> && is_valid<stages::plan_checked>);
+      static_assert(stages::template has_valid_plan<pass_input::numbers>);
     return stored_plan<stages::planned, stages::graph>::load();
   }
 

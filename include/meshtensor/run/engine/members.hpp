@@ -3,6 +3,7 @@
 // why: members that are defined in a class are compiled with every program, even if a library has them.
 #pragma once
 
+#include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/engine.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -12,8 +13,11 @@ namespace meshtensor {
 template <class Device>
 engine<Device>::engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
                        transport* among)
-    : m_(m), device_(std::move(device)), processors_(processors), collectives_(*among, m, p, processors) {
-  list_instructions(m, p, entry, [this](instruction const& i) { list_.push_back(i); });
+    : m_(m),
+      device_(std::move(device)),
+      processors_(processors),
+      collectives_(*among, m, p, processors),
+      list_(instructions_of({m, p, entry})) {
   for (instruction const& i : list_) {
     operands_.resize(std::max<std::size_t>(operands_.size(), m.nodes[i.node].operands.count));
     results_.resize(std::max<std::size_t>(results_.size(), m.nodes[i.node].results.count));

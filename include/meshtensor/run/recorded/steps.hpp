@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/recorded/captured_parts.hpp"
 #include "meshtensor/run/recorded/loops.hpp"
 #include "meshtensor/run/recorded/orders.hpp"
@@ -35,7 +36,7 @@ class engine<Device> {
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(instructions_of(m, p, entry)),
+        list_(instructions_of({m, p, entry})),
         places_(m, list_),
         values_(m.variable_count, processors.size()),
         watched_(m, p) {
@@ -229,7 +230,7 @@ class engine<Device> {
   meshtensor::module const& m_;
   Device device_;
   program program_;
-  std::vector<instruction> list_;
+  dynamic_array<instruction> list_;
   places_in_numbers places_;
   values_on_device<Device> values_;
   std::vector<id> written_;                           // variables
