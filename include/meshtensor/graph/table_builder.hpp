@@ -69,6 +69,7 @@ struct table_builder {
         return static_cast<dim_id>(i);
       }
     dim_row row{static_cast<dim_row::kind_t>(rule.kind), intern(label), no_id, no_id, rule.value};
+    if (rule.kind == extent_rule::fixed && has_dim(rule.first)) row.first = find_dim(rule.first);
     if (rule.kind > extent_rule::dynamic) {
       row.first = find_dim(rule.first, label);
       if (!rule.second.empty()) row.second = find_dim(rule.second, label);

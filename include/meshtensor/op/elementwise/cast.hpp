@@ -2,8 +2,8 @@
 // Casts tensors to another dtype.
 #pragma once
 
-#include "meshtensor/op/detail/arithmetic.hpp"
 #include "meshtensor/op/detail/record.hpp"
+#include "meshtensor/op/elementwise/derivative.hpp"
 
 namespace meshtensor {
 
@@ -14,6 +14,12 @@ constexpr auto cast(H const& x, line const& where = {}) {
   detail::recording r(x.owner, where);
   return detail::wrap<To, typename H::dim_list>(r.b, cast(r.b, x.id, To));
 }
+template <>
+struct derivative<function::cast> {
+  static constexpr void give(differentiated_function const& f) {
+    f.give(0, [&] { return cast(f.b, f.dy, f.b.m.values[f.operand(0)].type); });
+  }
+};
 
 /// `cast` with the dtype as an argument: `cast(x, mt::f32)`.
 template <dtype To, handle H>

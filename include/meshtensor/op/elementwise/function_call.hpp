@@ -7,6 +7,15 @@
 
 namespace meshtensor {
 
+/// Whether scalar functions of operands of these types are computed at once, as those of arrays are
+/// (eager/array_operations/elementwise.hpp).
+template <class... T>
+inline constexpr bool are_computed_at_once = false;
+
+/// The operands of a scalar function: tensors of a program and numbers beside them, or arrays and numbers.
+template <class... T>
+concept elementwise_operands = ((operand_like<T> && ...) && (handle<T> || ...)) || are_computed_at_once<T...>;
+
 namespace detail {
 template <function F>
 struct inference_of_function : elementwise_inference {

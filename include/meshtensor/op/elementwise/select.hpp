@@ -2,6 +2,7 @@
 // Chooses one of two values for each element, by a condition.
 #pragma once
 
+#include "meshtensor/op/elementwise/derivative.hpp"
 #include "meshtensor/op/elementwise/function_call.hpp"
 
 namespace meshtensor {
@@ -22,6 +23,13 @@ constexpr auto select(C const& condition, A const& yes, B const& no,
       },
       condition, yes, no);
 }
+template <>
+struct derivative<function::select> {
+  static constexpr void give(differentiated_function const& f) {
+    f.give(1, [&] { return select(f.b, {f.x(), f.dy, f.number(0)}); });
+    f.give(2, [&] { return select(f.b, {f.x(), f.number(0), f.dy}); });
+  }
+};
 
 namespace detail {
 /// Whether these are a condition and two values, without a fourth argument.
