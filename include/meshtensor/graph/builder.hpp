@@ -25,6 +25,7 @@ struct builder : outer_values {
   id_list<max_step_outputs, name_id> output_names;  // of the program in the innermost mt::steps
   id_list<max_step_outputs> output_values;
 
+  // Rows of `writes` and `updates` are set when they are added, because clearing them costs a constant evaluation.
   constexpr explicit builder(module& target)
       : outer_values(target),
         declared{},
@@ -32,9 +33,7 @@ struct builder : outer_values {
         first_of_entry(0),
         was_read{},
         write_count(0),
-        writes{},
         update_count(0),
-        updates{},
         output_names{},
         output_values{} {}
 

@@ -17,8 +17,8 @@ struct outer_values : value_builder {
   int each_count;
   open_each eaches[max_eaches];
 
-  constexpr explicit outer_values(module& target)
-      : value_builder(target), depth(0), frames{}, each_count(0), eaches{} {}
+  // Frames and eaches are set when they are opened, because clearing them costs a constant evaluation.
+  constexpr explicit outer_values(module& target) : value_builder(target), depth(0), each_count(0) {}
 
   /// Adds a node without results, whose operands are values of the current region.
   constexpr node_id make_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
