@@ -190,7 +190,7 @@ struct builder : value_builder {
   }
   constexpr value_id add_carry(value_id outer) {
     frame& f = frames[depth - 1];
-    if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
+    outer = at_depth(outer, depth - 1);  // an index of an each sees its slice of it
     value const v = m.values[outer];
     f.carries.add(add_argument(v, v.dims));
     return f.carries.at[f.carries.count - 1];
@@ -198,7 +198,7 @@ struct builder : value_builder {
   /// The slice of `outer` for this iteration. The leading dim of `outer` must be the loop's.
   constexpr value_id add_stacked(value_id outer) {
     frame& f = frames[depth - 1];
-    if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
+    outer = at_depth(outer, depth - 1);  // an index of an each sees its slice of it
     for (int i = 0; i < f.stacked.count; ++i)
       if (f.stacked.at[i] == outer) return f.stacked_arguments.at[i];
     value const v = m.values[outer];
@@ -261,6 +261,14 @@ struct builder : value_builder {
     region = here, depth = deep, each_count = inner;
     e.outside.add(v), e.inside.add(seen);
     return seen;
+  }
+  /// How one index of an open each sees `v`, which may have been made outside or for all indices inside.
+  constexpr value_id slice(int which, value_id v) {
+    if (v < eaches[which].first) return view(which, v);
+    shape dims{};
+    for (int i = 0; i < m.values[v].dims.count; ++i)
+      if (m.values[v].dims.at[i] != eaches[which].dim) dims.add(m.values[v].dims.at[i]);
+    return add(primitive::hide, {v}, m.values[v].type, dims, view_attributes{eaches[which].dim, false}.packed());
   }
   /// The slice that one index of an open each sees of a tensor from outside, at the current position.
   constexpr value_id slice_from_outside(int which, value_id v) {

@@ -127,9 +127,10 @@ struct widener : rebuild {
     for (int i = 0; i < n.results.count; ++i) {
       value_id const old = from.result(n, i), now = (*this)[old];
       bool const stacks = loops && i >= l.carries + l.sums;
-      m.values[now].dims = stacks ? led_by(l.dim, hidden.wide(old)) : hidden.wide(old);
+      shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
+      m.values[now].dims = stacks ? led_by(l.dim, dims) : dims;
     }
-    for (int i = l.carries + l.sums; loops && i < n.results.count; ++i)
+    for (int i = 0; i < n.results.count; ++i)
       replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
   }
   // Sets the lists of the body of a loop whose number of iterations differs by index. An index that takes no part keeps
@@ -145,7 +146,7 @@ struct widener : rebuild {
     for (int i = 0; i < was.arguments.count; ++i) taken.add(whole(i));
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
-      shape const dims = hidden.wide(hidden.of[from.result(n, i)], from.values[old].dims);
+      shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id const otherwise = i < l.carries ? whole(i) : constant(b, 0, from.values[old].type);
       value_id const next = with_dims(select(b, d.takes_part, (*this)[old], otherwise), dims);
       if (i == 0) results.add(reduce(b, reduction::max, next, dims));
@@ -180,33 +181,39 @@ struct widener : rebuild {
     by.add(m.values[loss].dims.count == 0 ? loss : reduce(b, reduction::sum, loss, m.values[loss].dims));
     for (int i = 1; i < n.operands.count; ++i) by.add((*this)[from.operand(n, i)]);
     copy(n, by);
-    for (int i = 0; i < n.results.count; ++i) m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
+    for (int i = 0; i < n.results.count; ++i) {
+      value_id const old = from.result(n, i);
+      m.values[(*this)[old]].dims = m.values[by.at[i + 1]].dims;
+      replace(old, laid_out((*this)[old], old));
+    }
   }
 
-  // The dims that are hidden in the result join those that the node asks for, and `infer` runs again. If the operation
+  // The hidden dims of the operands join those that the node asks for, and `infer` runs again. If the operation
   // cannot match the hidden dims of its operands, all operands get all of them.
   constexpr void operation(node const& n) {
-    if (n.results.count == 0 || hidden.of[from.result(n)] == 0) {
-      copy(n);
-      return;
-    }
+    if (n.results.count == 0) return void(copy(n));
     value_id const old = from.result(n);
-    id_list<> taken{}, all{};
-    for (int i = 0; i < n.operands.count; ++i) taken.add((*this)[from.operand(n, i)]);
-    inference i = inferred(n, taken);
-    if (!gives(i, old)) {
-      for (int k = 0; k < n.operands.count; ++k)
-        all.add(with_dims(taken.at[k], hidden.wide(hidden.of[old], from.operand_value(n, k).dims)));
-      i = inferred(n, taken = all);
-    }
-    if (!gives(i, old)) return refuse(n, "G46 ", text_of(n.kind), " does not take the further dim of an each");
-    copy(n, taken);
-    m.values[(*this)[old]].dims = i.dims;
+    if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims);
+        dims == from.values[old].dims) copy(n);
+    else if (!widen_operation(n, dims)) return;
     replace(old, laid_out((*this)[old], old));
   }
-  constexpr inference inferred(node const& n, ids taken) const {
-    value const& y = from.result_value(n);
-    inference i = inference_of(m, taken, n.function, n.attribute, y.type, hidden.wide(from.result(n)));
+  constexpr bool widen_operation(node const& n, shape const& dims) {
+    id_list<> taken{}, all{};
+    for (int i = 0; i < n.operands.count; ++i) taken.add((*this)[from.operand(n, i)]);
+    inference i = inferred(n, taken, dims);
+    if (!gives(i, dims)) {
+      for (int k = 0; k < n.operands.count; ++k)
+        all.add(with_dims(taken.at[k], hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims)));
+      i = inferred(n, taken = all, dims);
+    }
+    if (!gives(i, dims)) return refuse(n, "G46 ", text_of(n.kind), " does not take the further dim of an each"), false;
+    copy(n, taken);
+    m.values[(*this)[from.result(n)]].dims = i.dims;
+    return true;
+  }
+  constexpr inference inferred(node const& n, ids taken, shape const& dims) const {
+    inference i = inference_of(m, taken, n.function, n.attribute, from.result_value(n).type, dims);
     bool const known = with_rule(n.kind, [&]<class R>() {
       if constexpr (requires { R::infer(i); }) return R::infer(i), true;
       else return false;
@@ -214,8 +221,7 @@ struct widener : rebuild {
     i.expect(known && n.results.count == 1, "");
     return i;
   }
-  constexpr bool gives(inference const& i, value_id old) const {
-    shape const dims = hidden.wide(old);
+  static constexpr bool gives(inference const& i, shape const& dims) {
     return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
   }
 
