@@ -109,7 +109,7 @@ struct widener : rebuild {
     id_list<2, region_id> owned{};
     list const of_body = from.regions[from.region_of(n, 0)].arguments;
     bool const differs = hidden.of_decision(n) != 0;
-    for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k, l));
+    for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k));
     enter(n);
     if (differs) taken.add(decision_of(from.region_of(n, 0)).start);
     for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
@@ -149,15 +149,16 @@ struct widener : rebuild {
       shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id const otherwise = i < l.carries ? whole(i) : constant(b, 0, from.values[old].type);
       value_id const next = with_dims(select(b, d.takes_part, (*this)[old], otherwise), dims);
-      if (i == 0) results.add(reduce(b, reduction::max, next, dims));
-      results.add(next);
+      bool const is_known = i == 0 && old == from.link(was.arguments, 0);  // so it must be if the loop runs backwards
+      if (i == 0) results.add(is_known ? d.iterations : reduce(b, reduction::max, next, dims));
+      results.add(is_known ? whole(0) : next);
     }
     for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
     m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
     return r;
   }
   // Sets the lists of region `k` of a node. Its results get the dims that the owner wants.
-  constexpr region_id close(node const& n, int k, loop const& l) {
+  constexpr region_id close(node const& n, int k) {
     region const& was = from.regions[from.region_of(n, k)];
     region_id const r = region_of(from.region_of(n, k));
     b.region = r, b.path = n.path, b.site = n.site;
@@ -165,8 +166,9 @@ struct widener : rebuild {
     for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
-      bool const like_argument = k == 1 || i < l.carries;  // a cotangent of an operand, or the next carry
-      shape const dims = hidden.wide(like_argument ? from.link(was.arguments, i) : old);
+      bool const is_cotangent = k == 1;  // of an operand
+      shape const dims = is_cotangent ? hidden.wide(from.link(was.arguments, i))
+                                      : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id v = (*this)[old];
       if (!dims.includes(m.values[v].dims)) v = reduce(b, reduction::sum, v, without(m.values[v].dims, dims));
       results.add(with_dims(v, dims));
@@ -200,7 +202,12 @@ struct widener : rebuild {
   }
   constexpr bool widen_operation(node const& n, shape const& dims) {
     id_list<> taken{}, all{};
-    for (int i = 0; i < n.operands.count; ++i) taken.add((*this)[from.operand(n, i)]);
+    bool const is_joined = n.kind == primitive::put || n.kind == primitive::concat;  // these broadcast no operand
+    for (int i = 0; i < n.operands.count; ++i) {
+      value_id const v = (*this)[from.operand(n, i)];
+      bool const joins = is_joined && i < 2;
+      taken.add(joins ? with_dims(v, hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, i).dims)) : v);
+    }
     inference i = inferred(n, taken, dims);
     if (!gives(i, dims)) {
       for (int k = 0; k < n.operands.count; ++k)

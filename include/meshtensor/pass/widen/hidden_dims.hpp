@@ -55,6 +55,11 @@ struct hidden_dims {
     if (n.kind == primitive::gradient) return of[m.operand(n, k + 1)];
     if (n.regions.count == 0) return of_operands(n);
     region const& body = m.regions[m.region_of(n, 0)];
+    if (n.regions.count == 2) {  // its gradient takes a cotangent of each index for every result
+      unsigned all = of_operands(n);
+      for (int i = 0; i < body.results.count; ++i) all |= of[m.link(body.results, i)];
+      return all;
+    }
     bool const carried = n.kind == primitive::repeat && k < loop::of(n).carries;
     return of[m.link(carried ? body.arguments : body.results, k)] | of_decision(n);
   }
