@@ -122,7 +122,8 @@ class control_fuzzer {
     for (statement const& s : all) {
       t += std::string(static_cast<std::size_t>(indent), ' ') + names[static_cast<int>(s.what)] + " v" +
            std::to_string(s.variable) + " by v" + std::to_string(s.other) + "\n" + text(s.first, indent + 2);
-      if (!s.second.empty()) t += std::string(static_cast<std::size_t>(indent), ' ') + "else\n" + text(s.second, indent + 2);
+      if (!s.second.empty())
+        t += std::string(static_cast<std::size_t>(indent), ' ') + "else\n" + text(s.second, indent + 2);
     }
     return t;
   }
@@ -212,9 +213,9 @@ class control_fuzzer {
       switch (one.what) {
         case kind::move: t = std::tanh(t * one.a + before[v] * one.b + w.x); break;
         case kind::descend: {
-          double const slope = w.x * one.a + (other == v ? one.b : 0);
+          double const factor = w.x * one.a + (other == v ? one.b : 0);
           double const e = before[v] * w.x * one.a + before[other] * one.b + t + 0.5;
-          set(before[v] - 0.1 * 2 * e * slope);
+          set(before[v] - 0.1 * 2 * e * factor);
           break;
         }
         case kind::update: set(std::tanh(before[other] * one.a + t * one.b) + 0.25); break;

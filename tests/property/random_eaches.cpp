@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs and programs made at random in an each, or in one each within another: for one index after the other, and under
-// layouts made at random.
+// Graphs and programs made at random in an each, or in one each within another: for one index after the other, and
+// under layouts made at random.
 // passes: start-up
 // timeout: 300
 #include "property/graph_fuzzer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs made at random that train in loops, branches and eaches: what the same statements give on plain numbers,
-// alone, in a further each and under layouts made at random.
+// Small programs made at random that train in loops, branches and eaches: what the same statements give on plain
+// numbers, alone, in a further each and under layouts made at random.
 // passes: start-up
 // timeout: 300
 #include "property/control_fuzzer.hpp"
@@ -34,8 +34,8 @@ std::string difference_to_numbers(control_fuzzer const& a, mt::module const& m) 
       auto const [path, element] = control_fuzzer::place_of(slot);
       auto const found = variables.find(path);
       if (found == variables.end() || !differs(found->second.number_at(element), all[slot])) continue;
-      return "step " + std::to_string(step) + ": " + path + " is " +
-             std::to_string(found->second.number_at(element)) + ", not " + std::to_string(all[slot]);
+      return "step " + std::to_string(step) + ": " + path + " is " + std::to_string(found->second.number_at(element)) +
+             ", not " + std::to_string(all[slot]);
     }
   }
   return "";

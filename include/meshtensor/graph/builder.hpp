@@ -272,8 +272,7 @@ struct builder : value_builder {
     region_id const here = region;
     int const inner = each_count, deep = depth, level = depth_of_value(v);
     if (level >= 0) region = region_at(level), depth = level, each_count = which + 1;
-    value_id const seen =
-        add(primitive::hide, {v}, m.values[v].type, dims, view_attributes{e.dim, false}.packed());
+    value_id const seen = add(primitive::hide, {v}, m.values[v].type, dims, view_attributes{e.dim, false}.packed());
     region = here, depth = deep, each_count = inner;
     return seen;
   }

@@ -195,8 +195,8 @@ struct widener : rebuild {
   constexpr void operation(node const& n) {
     if (n.results.count == 0) return void(copy(n));
     value_id const old = from.result(n);
-    if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims);
-        dims == from.values[old].dims) copy(n);
+    if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims); dims == from.values[old].dims)
+      copy(n);
     else if (!widen_operation(n, dims)) return;
     replace(old, laid_out((*this)[old], old));
   }

@@ -30,10 +30,11 @@ void check(mt::block const& got, numbers const& wanted) {
 }
 template <class Program>
 std::string refusal() {
-  auto const m = std::unique_ptr<mt::module>(new mt::module(mt::try_trace<in_f64<Program>>()));
-  return std::string(m->report.view()).substr(0, 14);
+  try {
+    return program::of<in_f64<Program>>().graph().report.empty() ? "" : "it is refused late";
+  } catch (mt::error const& e) { return std::string(e.code()); }
 }
-numbers const x{0.5, 1.5, 2.5, 3.5, 4.5, 5.5};
+numbers const rows{0.5, 1.5, 2.5, 3.5, 4.5, 5.5};
 
 struct by_what_is_shared {
   constexpr void operator()(mt::scope auto s) const {
@@ -42,9 +43,8 @@ struct by_what_is_shared {
     auto const [g, h, fast, joined] = mt::map(s, member, x, [&](mt::scope auto m, auto x1) {
       auto const y = w * 2;  // the same for all indices
       auto const one = mt::full(m, 1, m.real());
-      auto const moved = mt::repeat(m, rounds, w, [&](mt::scope auto, auto v) {
-        return v - 0.1 * gradient(sum(v * x1, in), v);
-      });
+      auto const moved =
+          mt::repeat(m, rounds, w, [&](mt::scope auto, auto v) { return v - 0.1 * gradient(sum(v * x1, in), v); });
       auto const part = sum(w, in);
       return std::tuple(gradient(sum(y * x1, in), y), gradient(one * one * sum(x1, in), one), moved,
                         put(x1, part, in, 1));
@@ -57,15 +57,15 @@ struct by_what_is_shared {
 
 TEST_CASE("an index has gradients of its own by tensors that all indices share") {
   program p = program::of<in_f64<by_what_is_shared>>();
-  p.fill("x", x), p.fill("w", {0.25, -0.5});
+  p.fill("x", rows), p.fill("w", {0.25, -0.5});
   mt::blocks const given = p.run();
   numbers h, fast, joined;
   for (std::size_t i = 0; i < 3; ++i) {
-    h.push_back(2 * (x[2 * i] + x[2 * i + 1]));
-    fast.push_back(0.25 - 0.2 * x[2 * i]), fast.push_back(-0.5 - 0.2 * x[2 * i + 1]);
-    joined.push_back(x[2 * i]), joined.push_back(-0.25);
+    h.push_back(2 * (rows[2 * i] + rows[2 * i + 1]));
+    fast.push_back(0.25 - 0.2 * rows[2 * i]), fast.push_back(-0.5 - 0.2 * rows[2 * i + 1]);
+    joined.push_back(rows[2 * i]), joined.push_back(-0.25);
   }
-  check(given.at("g"), x), check(given.at("h"), h), check(given.at("fast"), fast), check(given.at("joined"), joined);
+  check(given.at("g"), rows), check(given.at("h"), h), check(given.at("fast"), fast), check(given.at("joined"), joined);
 }
 
 namespace {
@@ -116,6 +116,6 @@ struct partly_outside {
 }  // namespace
 
 TEST_CASE("a gradient that would not see a part of its loss outside is refused") {
-  CHECK(refusal<loss_outside>().find("G48") != std::string::npos);
-  CHECK(refusal<partly_outside>().find("G48") != std::string::npos);
+  CHECK(refusal<loss_outside>() == "G48");
+  CHECK(refusal<partly_outside>() == "G48");
 }

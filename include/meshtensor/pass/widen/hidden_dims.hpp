@@ -124,7 +124,8 @@ struct hidden_dims {
     list const taken = m.regions[m.region_of(n, 1)].arguments;
     for (int k = 0; k < taken.count; ++k) {
       bool const is_operand = k < n.operands.count;
-      join(m.link(taken, k), is_operand ? of[m.operand(n, k)] : of_computed(n, (k - n.operands.count) % n.results.count));
+      join(m.link(taken, k),
+           is_operand ? of[m.operand(n, k)] : of_computed(n, (k - n.operands.count) % n.results.count));
     }
   }
 };
