@@ -29,7 +29,7 @@ TEST_CASE("a program in an each gives for every index what it gives alone") {
       char const* code = refused_with(p.label);
       std::string found;
       try {
-        found = difference_in_each(*traced, p.entry, extent, 2, is_in_f64(p) ? 1e-9 : 1e-3);
+        found = difference_in_each(*traced, p.entry, {.extent = extent, .tolerance = is_in_f64(p) ? 1e-9 : 1e-3});
       } catch (mt::error const& e) {
         found = code != nullptr && e.code() == code ? "" : e.what();
         code = nullptr;

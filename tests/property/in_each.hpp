@@ -9,15 +9,16 @@
 
 namespace property {
 
-/// A program whose nodes stand in an each: its inputs, outputs and variables have the dim `index`.
+/// A program whose nodes stand in an each: its inputs, outputs and variables have the dim `index`. It may stand in
+/// another each, with a dim of another name.
 struct in_each {
   std::unique_ptr<mt::module> graph;
   mt::dim_id index = mt::no_id;
 
   /// Of `traced`, for `extent` indices.
-  in_each(mt::module const& traced, std::int64_t extent) : graph(new mt::module{}) {
+  in_each(mt::module const& traced, std::int64_t extent, char const* label = "index") : graph(new mt::module{}) {
     mt::rebuild w(traced, *graph);
-    index = w.b.dim(mt::name("index"), {mt::extent_rule::fixed, extent, {}, {}});
+    index = w.b.dim(mt::name::of(label), {mt::extent_rule::fixed, extent, {}, {}});
     for (int v = 0; v < graph->variable_count; ++v) {
       mt::variable& kept = graph->variables[v];
       kept.dims = put_in(kept.dims, kept.own++);
@@ -118,26 +119,36 @@ inline std::unique_ptr<mt::module> unwatched(mt::module const& traced) {
   return m;
 }
 
+/// How a program is tried in an each.
+struct each_case {
+  std::int64_t extent;
+  int steps = 2;
+  double tolerance = 1e-9;
+  std::vector<mt::dim_extent> extents = {};  // of dims that are known at start-up
+  fill_kind fill = fill_kind::reals;
+  char const* label = "index";
+};
+
 /// Compares a program in an each with the program alone, run for one index after the other. Returns a sentence about
 /// the first difference, or nothing.
-inline std::string difference_in_each(mt::module const& watched, mt::name const& entry, std::int64_t extent, int steps,
-                                      double tolerance) {
+inline std::string difference_in_each(mt::module const& watched, mt::name const& entry, each_case const& how) {
+  std::int64_t const extent = how.extent;
   auto const plain = unwatched(watched);
   mt::module const& traced = *plain;
-  in_each const all(traced, extent);
+  in_each const all(traced, extent, how.label);
   mt::raise(mt::verify(*all.graph));
   auto const wide = mt::on_heap([&] { return mt::widen(*all.graph); });
   mt::raise(mt::verify(*wide));
   auto const whole = mt::on_heap([&] { return mt::differentiate(*wide); });
   mt::raise(mt::verify(*whole));
-  auto const alone = mt::on_heap([&] { return mt::differentiate(traced); });
-  auto const numbers = mt::on_heap([&] { return mt::bind(*whole, mt::mesh_shape{}, {}); });
-  auto const own_numbers = mt::on_heap([&] { return mt::bind(*alone, mt::mesh_shape{}, {}); });
+  auto const alone = mt::on_heap([&] { return mt::differentiate(mt::widen(traced)); });
+  auto const numbers = mt::on_heap([&] { return mt::bind(*whole, mt::mesh_shape{}, how.extents); });
+  auto const own_numbers = mt::on_heap([&] { return mt::bind(*alone, mt::mesh_shape{}, how.extents); });
   mt::raise(numbers->report), mt::raise(own_numbers->report);
   int const region = mt::find_entry(*whole, entry), own_region = mt::find_entry(*alone, entry);
 
-  subject filled(*all.graph, entry, {});
-  filled.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
+  subject filled(*all.graph, entry, how.extents);
+  filled.fill(how.fill, rng{11}, -1.5, 1.5, 11);
   mt::blocks variables;
   std::vector<mt::blocks> own_variables(static_cast<std::size_t>(extent)), own_inputs(own_variables.size());
   auto const slices = [&](mt::blocks const& from, mt::module const& m, mt::binding const& b, mt::blocks& to,
@@ -165,7 +176,7 @@ inline std::string difference_in_each(mt::module const& watched, mt::name const&
     slices(filled.inputs, *alone, *own_numbers, own_inputs[static_cast<std::size_t>(i)], i, input_like);
 
   mt::interpreter together(*whole, *numbers), one(*alone, *own_numbers, &evaluate_one_index);
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < how.steps; ++step) {
     mt::settings s;
     s.step = static_cast<std::uint64_t>(step);
     if (step == 0) {  // the first values of variables follow from their extents, so they are made by the whole program
@@ -188,7 +199,7 @@ inline std::string difference_in_each(mt::module const& watched, mt::name const&
         for (auto const& [label, part] : parts) {
           mt::block const& block = wholes.at(label);
           slice_of_index const place = slice_of_index::of(block, all.index);
-          double const least = tolerance * std::max(1.0, meshtensor_test::detail::greatest(part));
+          double const least = how.tolerance * std::max(1.0, meshtensor_test::detail::greatest(part));
           for (std::int64_t k = 0; k < part.size(); ++k) {
             double const got = block.number_at(place.at(i, k)), wanted = part.number_at(k);
             if (got == wanted || (std::isnan(got) && std::isnan(wanted)) || std::abs(got - wanted) <= least) continue;

@@ -57,7 +57,7 @@ int count_equal_draws(mt::module const& m) {
 whole_programs::whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth)
     : programs_(std::move(programs)), tolerance_(tolerance), is_smooth_(is_smooth) {
   auto const differentiated = [](mt::module const& m, mt::name const& label) {
-    return mt::run_passes(m, {label, {}, {}, {}}, 0, 2);  // extracted and differentiated
+    return mt::run_passes(m, {label, {}, {}, {}}, 0, 3);  // extracted, widened and differentiated
   };
   for (mt::name const& label : programs_.entries) {
     differentiated_.push_back(differentiated(traced(), label));

@@ -76,13 +76,22 @@ struct outer_values : value_builder {
     e.outside.add(v), e.inside.add(seen);
     return seen;
   }
-  /// The slice that one index of an open each sees of a tensor from outside, at the current position.
-  constexpr value_id slice_from_outside(int which, value_id v) {
-    int const inner = each_count;
-    each_count = which;
-    value_id const whole = at_depth(v, eaches[which].depth);
-    each_count = inner;
-    return use(view(which, whole));
+  /// The slice that one index of an open each sees of `v`, which was made outside, or inside for all indices.
+  constexpr value_id slice(int which, value_id v) {
+    open_each const& e = eaches[which];
+    if (v < e.first) return view(which, from_outside(which, v));
+    value const like = m.values[v];
+    shape dims{};
+    for (int i = 0; i < like.dims.count; ++i)
+      if (like.dims.at[i] != e.dim) dims.add(like.dims.at[i]);
+    region_id const here = region;
+    int const inner = each_count, deep = depth, level = depth_of_value(v);
+    if (level >= 0) region = region_at(level), depth = level, each_count = which + 1;
+    value_id const used = use(v);
+    value_id const seen = add_result(
+        make_node(primitive::hide, 0, ids(&used, 1), view_attributes{e.dim, false}.packed()), like.type, dims);
+    region = here, depth = deep, each_count = inner;
+    return seen;
   }
   /// The id under which the current position uses `v`, a value of the entry, or no_id if it does not use it.
   constexpr value_id find_use(value_id v) const {
@@ -116,6 +125,14 @@ struct outer_values : value_builder {
   }
 
  private:
+  // The id of `v` where an open each was opened.
+  constexpr value_id from_outside(int which, value_id v) {
+    int const inner = each_count;
+    each_count = which;
+    value_id const whole = at_depth(v, eaches[which].depth);
+    each_count = inner;
+    return whole;
+  }
   static constexpr value_id found(id_list<> const& outside, id_list<> const& inside, value_id v) {
     for (int i = 0; i < outside.count; ++i)
       if (outside.at[i] == v) return inside.at[i];

@@ -73,11 +73,10 @@ constexpr state_update* update_in_regions(builder& b, variable_id which) {
   return nullptr;
 }
 
-/// Replaces a state, whose value in the body is `before`, in the body of the innermost loop.
+/// Replaces a state in the body of the innermost loop. In this body, `before` is its value for all indices of eaches.
 constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
-  b.updates[b.update_count++] = {which,  b.region,      b.use(before), b.use(next), b.path,
-                                 b.site, counted_under, false,         false};
+  b.updates[b.update_count++] = {which, b.region, before, b.use(next), b.path, b.site, counted_under, false, false};
 }
 
 /// Writes a variable whose update has left all loops and branches.

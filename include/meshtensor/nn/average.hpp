@@ -69,8 +69,7 @@ struct moving_average {
     node_id const written = b.find_write(b.region, which);
     if (written == no_id) return before;
     value_id next = b.m.operand(b.m.nodes[written], 0);
-    for (int e = 0; e < b.each_count; ++e)
-      next = add_node<hide_rule>(b, {next}, view_attributes{b.eaches[e].dim, false}.packed());
+    for (int e = 0; e < b.each_count; ++e) next = b.slice(e, next);
     return next;
   }
   static constexpr path_id moved(builder& b, path_id path, path_id from, path_id into) {

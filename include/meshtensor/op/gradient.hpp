@@ -58,18 +58,6 @@ constexpr bool sees_parameter(builder const& b, value_id v, dtype type, path_id 
   return p.trainable && p.type == type && is_under(b.m, p.path, root);
 }
 
-/// In an each, makes `v` count as a tensor of its own for each index, if all indices see the same tensor.
-constexpr void own_copy_for_each(builder& b, value_id v) {
-  for (node* n = &b.m.nodes[b.m.values[v].node];; n = &b.m.nodes[b.m.values[v].node]) {
-    if (n->kind == primitive::argument) v = outer_of(b, v);
-    else if (n->kind == primitive::hide) v = b.m.operand(*n, 0);
-    else return;
-    if (v == no_id) return;
-    if (n->kind == primitive::hide && b.m.values[v].dims.count == b.m.result_value(*n).dims.count)
-      set_attributes(*n, view_attributes{view_attributes::of(*n).dim, true}.packed());
-  }
-}
-
 /// The derivatives of a loss, at the current position. In an each, they are those of the sum of all indices' losses. In
 /// a loop they are valid if only the loop uses them.
 constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
@@ -82,8 +70,6 @@ constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
     loss = add_node<hide_rule>(b, {loss}, view_attributes{b.eaches[e].dim, true}.packed());
   operands.add(loss);
   for (value_id p : by) operands.add(b.use(p));
-  if (b.each_count != 0)
-    for (value_id p : ids(operands).subspan(1)) own_copy_for_each(b, p);
   node_id const n = b.add_node(primitive::gradient, 0, operands);
   for (value_id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
@@ -120,6 +106,7 @@ template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) {
   meshtensor::module const& m = b.m;
   at_loss const here(b, loss);
+  loss = b.use(loss);
   region_id const entry = b.depth == 0 ? b.region : b.frames[0].around;
   sources_of_loss const sources(m, loss);
   gradients<T> g{&b, {}, {}};
@@ -129,7 +116,7 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
     if (n.kind != primitive::read || n.region != entry || !is_parameter(m, m.result(n), T, root)) continue;
     value_id const p = b.find_use(m.result(n));
     if (p == no_id) continue;  // the body of the loop or each does not use it
-    if (sources.differentiable[p]) g.parameters.add(p);
+    if (sources.differentiable[p]) g.parameters.add(p), require_no_detour(b, sources, p);
     else if (!sources.any[p]) unused.add(p);
   }
   id_list<> by = g.parameters;
@@ -142,6 +129,7 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
 /// The gradients of a loss by tensors that a program names.
 constexpr id_list<> gradients_by(builder& b, value_id loss, ids by) {
   at_loss const here(b, loss);
+  loss = b.use(loss);
   id_list<> used{};
   for (value_id v : by) used.add(b.use(v));
   sources_of_loss const sources(b.m, loss);

@@ -18,10 +18,7 @@ struct widener : rebuild {
   id owner[max_regions];    // by old region: the node that owns it, plus 1
   id operands[max_values];  // by old argument: its operand with the hidden dims of the argument, plus 1
   id of_all[max_values];    // by old argument of a decided body: the new one, with all indices, plus 1
-  static constexpr int most_decisions = 64;
-  int decision_count;
-  decision decisions[most_decisions];  // of the loops and branches that not every index runs as often
-  id decided[max_regions];             // by old region: its row of `decisions`, plus 1
+  decisions decided;
 
   constexpr widener(meshtensor::module const& source, meshtensor::module& target)
       : rebuild(source, target),
@@ -64,14 +61,6 @@ struct widener : rebuild {
   }
   constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
 
-  constexpr decision& new_decision(region_id old) {
-    if (!b.expect(decision_count < most_decisions, "G42 more than 64 loops and branches differ by index"))
-      --decision_count;
-    decided[old] = static_cast<id>(++decision_count);
-    return decisions[decision_count - 1];
-  }
-  constexpr decision& decision_of(region_id old) { return decisions[decided[old] - 1]; }
-
   constexpr void argument(node const& n) {
     node const& at = from.nodes[owner[n.region] - 1];
     value_id const old = from.result(n);
@@ -86,7 +75,7 @@ struct widener : rebuild {
       value_id const given = with_dims((*this)[from.operand(at, place)], dims);
       operands[old] = static_cast<id>(given + 1);
       if (differs != 0 && place == 0) {
-        decision& d = new_decision(n.region);
+        decision& d = decided.add(b, n.region);
         d.start = reduce(b, reduction::max, given, hidden.dims_of(differs));
         enter(n);
         d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
@@ -96,7 +85,7 @@ struct widener : rebuild {
     value_id const made = (*this)[old];
     m.values[made].dims = hidden.wide(old);
     if (differs == 0) return;
-    decision& d = decision_of(n.region);
+    decision& d = decided.at(n.region);
     if (place == 0) d.begin(b, made, hidden.dims_of(differs), from.regions[n.region].kind == region_kind::branch);
     of_all[old] = static_cast<id>(made + 1);
     if ((hidden.of[old] & differs) != 0) replace(old, laid_out(d.stand_in(b, made), old));
@@ -109,9 +98,9 @@ struct widener : rebuild {
     id_list<2, region_id> owned{};
     list const of_body = from.regions[from.region_of(n, 0)].arguments;
     bool const differs = hidden.of_decision(n) != 0;
-    for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k, l));
+    for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k));
     enter(n);
-    if (differs) taken.add(decision_of(from.region_of(n, 0)).start);
+    if (differs) taken.add(decided.at(from.region_of(n, 0)).start);
     for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
     node_id made{};
     if (differs) {
@@ -127,9 +116,10 @@ struct widener : rebuild {
     for (int i = 0; i < n.results.count; ++i) {
       value_id const old = from.result(n, i), now = (*this)[old];
       bool const stacks = loops && i >= l.carries + l.sums;
-      m.values[now].dims = stacks ? led_by(l.dim, hidden.wide(old)) : hidden.wide(old);
+      shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
+      m.values[now].dims = stacks ? led_by(l.dim, dims) : dims;
     }
-    for (int i = l.carries + l.sums; loops && i < n.results.count; ++i)
+    for (int i = 0; i < n.results.count; ++i)
       replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
   }
   // Sets the lists of the body of a loop whose number of iterations differs by index. An index that takes no part keeps
@@ -138,25 +128,26 @@ struct widener : rebuild {
     region const& was = from.regions[from.region_of(n, 0)];
     region_id const r = region_of(from.region_of(n, 0));
     b.region = r, b.path = n.path, b.site = n.site;
-    decision const& d = decision_of(from.region_of(n, 0));
+    decision const& d = decided.at(from.region_of(n, 0));
     auto const whole = [&](int i) { return static_cast<value_id>(of_all[from.link(was.arguments, i)] - 1); };
     id_list<> taken{}, results{};
     taken.add(d.iterations);
     for (int i = 0; i < was.arguments.count; ++i) taken.add(whole(i));
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
-      shape const dims = hidden.wide(hidden.of[from.result(n, i)], from.values[old].dims);
+      shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id const otherwise = i < l.carries ? whole(i) : constant(b, 0, from.values[old].type);
       value_id const next = with_dims(select(b, d.takes_part, (*this)[old], otherwise), dims);
-      if (i == 0) results.add(reduce(b, reduction::max, next, dims));
-      results.add(next);
+      bool const is_known = i == 0 && old == from.link(was.arguments, 0);  // so it must be if the loop runs backwards
+      if (i == 0) results.add(is_known ? d.iterations : reduce(b, reduction::max, next, dims));
+      results.add(is_known ? whole(0) : next);
     }
     for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
     m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
     return r;
   }
   // Sets the lists of region `k` of a node. Its results get the dims that the owner wants.
-  constexpr region_id close(node const& n, int k, loop const& l) {
+  constexpr region_id close(node const& n, int k) {
     region const& was = from.regions[from.region_of(n, k)];
     region_id const r = region_of(from.region_of(n, k));
     b.region = r, b.path = n.path, b.site = n.site;
@@ -164,8 +155,9 @@ struct widener : rebuild {
     for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
-      bool const like_argument = k == 1 || i < l.carries;  // a cotangent of an operand, or the next carry
-      shape const dims = hidden.wide(like_argument ? from.link(was.arguments, i) : old);
+      bool const is_cotangent = k == 1;  // of an operand
+      shape const dims = is_cotangent ? hidden.wide(from.link(was.arguments, i))
+                                      : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id v = (*this)[old];
       if (!dims.includes(m.values[v].dims)) v = reduce(b, reduction::sum, v, without(m.values[v].dims, dims));
       results.add(with_dims(v, dims));
@@ -180,36 +172,48 @@ struct widener : rebuild {
     by.add(m.values[loss].dims.count == 0 ? loss : reduce(b, reduction::sum, loss, m.values[loss].dims));
     for (int i = 1; i < n.operands.count; ++i) by.add((*this)[from.operand(n, i)]);
     copy(n, by);
-    for (int i = 0; i < n.results.count; ++i) m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
+    for (int i = 0; i < n.results.count; ++i) {
+      value_id const old = from.result(n, i);
+      m.values[(*this)[old]].dims = m.values[by.at[i + 1]].dims;
+      replace(old, laid_out((*this)[old], old));
+    }
   }
 
-  // The dims that are hidden in the result join those that the node asks for, and `infer` runs again. If the operation
+  // The hidden dims of the operands join those that the node asks for, and `infer` runs again. If the operation
   // cannot match the hidden dims of its operands, all operands get all of them.
   constexpr void operation(node const& n) {
-    if (n.results.count == 0 || hidden.of[from.result(n)] == 0) {
-      copy(n);
-      return;
-    }
+    if (n.results.count == 0) return void(copy(n));
     value_id const old = from.result(n);
-    id_list<> taken{}, all{};
-    for (int i = 0; i < n.operands.count; ++i) taken.add((*this)[from.operand(n, i)]);
-    inference i = inferred(n, taken);
-    if (!gives(i, old)) {
-      for (int k = 0; k < n.operands.count; ++k)
-        all.add(with_dims(taken.at[k], hidden.wide(hidden.of[old], from.operand_value(n, k).dims)));
-      i = inferred(n, taken = all);
-    }
-    if (!gives(i, old)) {
-      diagnostic d{};
-      return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
-    }
-    copy(n, taken);
-    m.values[(*this)[old]].dims = i.dims;
+    if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims); dims == from.values[old].dims)
+      copy(n);
+    else if (!widen_operation(n, dims)) return;
     replace(old, laid_out((*this)[old], old));
   }
-  constexpr inference inferred(node const& n, ids taken) const {
-    value const& y = from.result_value(n);
-    inference i = inference_of(m, taken, n.function, n.attribute, y.type, hidden.wide(from.result(n)));
+  constexpr bool widen_operation(node const& n, shape const& dims) {
+    id_list<> taken{}, all{};
+    bool const is_joined = n.kind == primitive::put || n.kind == primitive::concat;  // these broadcast no operand
+    for (int i = 0; i < n.operands.count; ++i) {
+      value_id const v = (*this)[from.operand(n, i)];
+      bool const joins = is_joined && i < 2;
+      taken.add(joins ? with_dims(v, hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, i).dims)) : v);
+    }
+    inference i = inferred(n, taken, dims);
+    if (!gives(i, dims)) {
+      for (int k = 0; k < n.operands.count; ++k)
+        all.add(with_dims(taken.at[k], hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims)));
+      i = inferred(n, taken = all, dims);
+    }
+    if (!gives(i, dims)) {
+      diagnostic d{};
+      b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
+      return false;
+    }
+    copy(n, taken);
+    m.values[(*this)[from.result(n)]].dims = i.dims;
+    return true;
+  }
+  constexpr inference inferred(node const& n, ids taken, shape const& dims) const {
+    inference i = inference_of(m, taken, n.function, n.attribute, from.result_value(n).type, dims);
     bool const known = with_rule(n.kind, [&]<class R>() {
       if constexpr (requires { R::infer(i); }) return R::infer(i), true;
       else return false;
@@ -217,8 +221,7 @@ struct widener : rebuild {
     i.expect(known && n.results.count == 1, "");
     return i;
   }
-  constexpr bool gives(inference const& i, value_id old) const {
-    shape const dims = hidden.wide(old);
+  static constexpr bool gives(inference const& i, shape const& dims) {
     return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
   }
 };

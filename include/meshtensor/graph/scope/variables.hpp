@@ -95,10 +95,7 @@ class scope_variables : public scope_place {
     value_id next = u != nullptr ? u->next : b_->m.operand(b_->m.nodes[written], 0);
     int const depth = b_->depth_of_value(next);
     for (int e = 0; e < b_->each_count; ++e)
-      if (b_->eaches[e].depth == depth)
-        next = b_->add(primitive::hide, {next}, b_->m.values[next].type,
-                       without(b_->m.values[next].dims, shape{}.add(b_->eaches[e].dim)),
-                       view_attributes{b_->eaches[e].dim, false}.packed());
+      if (b_->eaches[e].depth >= depth) next = b_->slice(e, next);
     shape const dims = b_->m.values[variable].dims;
     dtype const type = b_->m.values[variable].type;
     if (b_->m.values[next].type != type)  // the variable is read in the dtype of the computation

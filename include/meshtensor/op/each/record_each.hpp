@@ -112,9 +112,7 @@ constexpr auto record_own(H const& x, Line const& where) {
     dim_id const dim = dim_of(b, D{});
     require_each(b, dim, "own");
     int const which = b.find_each(dim);
-    bool const outer = which >= 0 && x.id < b.eaches[which].first;
-    value_id const seen = outer ? b.slice_from_outside(which, x.id)
-                                : add_node<hide_rule>(b, {x.id}, view_attributes{dim, false}.packed());
+    value_id const seen = b.use(which < 0 ? x.id : b.slice(which, x.id));
     return sliced_t<H, D>(&b, seen);
   }
 }

@@ -50,4 +50,19 @@ struct decision {
   static constexpr double beyond = 0x1p53;  // no dims have so many elements
 };
 
+/// The decisions of a program, by the region that they are about.
+struct decisions {
+  static constexpr int most = 64;
+  int count;
+  decision rows[most];
+  id of[max_regions];  // a row, plus 1
+
+  constexpr decision& add(builder& b, region_id region) {
+    if (!b.expect(count < most, "G42 more than 64 loops and branches differ by index")) --count;
+    of[region] = static_cast<id>(++count);
+    return rows[count - 1];
+  }
+  constexpr decision& at(region_id region) { return rows[of[region] - 1]; }
+};
+
 }  // namespace meshtensor::detail

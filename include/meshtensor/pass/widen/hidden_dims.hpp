@@ -22,7 +22,7 @@ struct hidden_dims {
 
   /// The dims of a value with those that are hidden in it, which lead.
   constexpr shape wide(value_id v) const { return wide(of[v], m.values[v].dims); }
-  constexpr shape wide(std::uint16_t hidden, shape const& own) const {
+  constexpr shape wide(unsigned hidden, shape const& own) const {
     shape all{};
     for (int k = 0; k < dims.count; ++k)
       if ((hidden >> k & 1) != 0) all.add(dims.at[k]);
@@ -35,7 +35,7 @@ struct hidden_dims {
     return of[m.link(m.regions[m.region_of(n, 0)].arguments, 0)];
   }
   /// The dims of these bits.
-  constexpr shape dims_of(unsigned bits) const { return wide(static_cast<std::uint16_t>(bits), shape{}); }
+  constexpr shape dims_of(unsigned bits) const { return wide(bits, shape{}); }
   /// A dim that is hidden in a value and that the value shows, too, or no_id.
   constexpr dim_id hidden_and_shown(value_id v) const {
     for (int k = 0; k < dims.count; ++k)
@@ -47,6 +47,21 @@ struct hidden_dims {
     int k = 0;
     while ((of[v] >> k & 1) == 0) ++k;
     return dims.at[k];
+  }
+
+  /// The dims by which the computation of result `k` of a node differs, as bits. The result may count as one that
+  /// differs by more dims, because an index takes a gradient by it.
+  constexpr unsigned of_computed(node const& n, int k) const {
+    if (n.kind == primitive::gradient) return of[m.operand(n, k + 1)];
+    if (n.regions.count == 0) return of_operands(n);
+    region const& body = m.regions[m.region_of(n, 0)];
+    if (n.regions.count == 2) {  // its gradient takes a cotangent of each index for every result
+      unsigned all = of_operands(n);
+      for (int i = 0; i < body.results.count; ++i) all |= of[m.link(body.results, i)];
+      return all;
+    }
+    bool const carried = n.kind == primitive::repeat && k < loop::of(n).carries;
+    return of[m.link(carried ? body.arguments : body.results, k)] | of_decision(n);
   }
 
  private:
@@ -70,6 +85,10 @@ struct hidden_dims {
     view_attributes const a = view_attributes::of(n);
     return a.own_copy || m.operand_value(n, 0).dims.has(a.dim) ? all | bit(a.dim) : all;
   }
+  // Each index has a gradient of its own, so a tensor by which it is counts as a tensor of the index.
+  constexpr void into_gradient(node const& n, auto const& join) const {
+    for (int k = 1; k < n.operands.count; ++k) join(m.operand(n, k), of[m.operand(n, 0)]);
+  }
   constexpr void around_loop(node const& n, auto const& join) const {
     loop const l = loop::of(n);
     region const& body = m.regions[m.region_of(n, 0)];
@@ -79,21 +98,17 @@ struct hidden_dims {
       join(argument, of[m.operand(n, k)]);
       if ((of[argument] & decision) != 0) join(argument, decision);
     }
-    for (int k = 0; k < n.results.count; ++k) {
-      value_id const given = m.link(body.results, k);
-      if (k < l.carries) join(m.link(body.arguments, k), of[given] | decision);
-      join(m.result(n, k), (k < l.carries ? of[m.link(body.arguments, k)] : of[given]) | decision);
-    }
+    for (int k = 0; k < l.carries; ++k) join(m.link(body.arguments, k), of[m.link(body.results, k)] | decision);
   }
-  constexpr void through_composite(node const& n, auto const& join) const {
+  constexpr void into_composite(node const& n, auto const& join) const {
     region const& body = m.regions[m.region_of(n, 0)];
     for (int k = 0; k < n.operands.count; ++k) join(m.link(body.arguments, k), of[m.operand(n, k)]);
-    for (int k = 0; k < n.results.count; ++k) join(m.result(n, k), of[m.link(body.results, k)]);
     if (n.regions.count == 1) return;
     list const taken = m.regions[m.region_of(n, 1)].arguments;
     for (int k = 0; k < taken.count; ++k) {
       bool const is_operand = k < n.operands.count;
-      join(m.link(taken, k), of[is_operand ? m.operand(n, k) : m.result(n, (k - n.operands.count) % n.results.count)]);
+      join(m.link(taken, k),
+           is_operand ? of[m.operand(n, k)] : of_computed(n, (k - n.operands.count) % n.results.count));
     }
   }
 
@@ -109,11 +124,9 @@ struct hidden_dims {
       for (int i = 0; i < m.node_count; ++i) {
         node const& n = m.nodes[i];
         if (n.kind == primitive::repeat) around_loop(n, join);
-        else if (n.kind == primitive::composite) through_composite(n, join);
-        else if (n.kind == primitive::gradient)
-          for (int k = 0; k < n.results.count; ++k) join(m.result(n, k), of[m.operand(n, k + 1)]);
-        else
-          for (int k = 0; k < n.results.count; ++k) join(m.result(n, k), of_operands(n));
+        else if (n.kind == primitive::composite) into_composite(n, join);
+        else if (n.kind == primitive::gradient) into_gradient(n, join);
+        for (int k = 0; k < n.results.count; ++k) join(m.result(n, k), of_computed(n, k));
       }
     }
   }
