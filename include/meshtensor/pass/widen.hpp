@@ -21,14 +21,7 @@ struct widener : rebuild {
   decisions decided;
 
   constexpr widener(meshtensor::module const& source, meshtensor::module& target)
-      : rebuild(source, target),
-        hidden(source),
-        owner{},
-        operands{},
-        of_all{},
-        decision_count(0),
-        decisions{},
-        decided{} {
+      : rebuild(source, target), hidden(source), owner{}, operands{}, of_all{}, decided{} {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].regions.count; ++k)
         owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
