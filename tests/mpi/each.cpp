@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in an each, with its dim sharded over ranks of MPI: every bit is that of the same mesh in turns on one thread.
-// With two indices, some of three and more ranks have none.
+// Programs in an each, with its dim sharded over ranks of MPI: every bit is that of the same mesh in turns on one
+// thread. With two indices, some of three and more ranks have none.
 // ranks: 2 3 4 6
 // needs: mpi
 // passes: start-up

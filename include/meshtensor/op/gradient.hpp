@@ -83,7 +83,8 @@ struct sources_of_loss {
   }
 };
 
-/// The derivatives of a loss, at the current position. In an each, they are those of the sum of all indices' losses. In a loop they are valid if only the loop uses them.
+/// The derivatives of a loss, at the current position. In an each, they are those of the sum of all indices' losses. In
+/// a loop they are valid if only the loop uses them.
 constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
   if (value const& v = b.m.values[loss]; v.dims.count != 0) {
     diagnostic d{};
