@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns to classify images with a residual network on a mesh of ranks. It reads, augments and batches the images,
 // trains the network, and scores it. For example, start it as `resnet --data FOLDER`, or with --help.
-#include <cstdlib>
-
+//
+// The network is `logits_of` in resnet.hpp:
+//
+//     stem: 7 x 7 convolution, batch norm, relu, max pool
+//     four stages of residual blocks: relu(inside(x) + x), where `inside` has two or three convolutions
+//     scores: mean over rows and columns, then a linear layer
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/io/export.hpp>
 #include <meshtensor/io/import.hpp>
-#include <meshtensor/job/main.hpp>
 #include <meshtensor/train/stop_request.hpp>
 
-#include "common/built_devices.hpp"
+#include "common/main_with_options.hpp"
 #include "resnet/command_line.hpp"
 #include "resnet/images.hpp"
 #include "resnet/learner.hpp"
@@ -61,16 +64,4 @@ int classify(mt::job const& job, options const& o) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return mt::run_main([&](mt::job const& job) {
-    options o;
-    if (auto const ending = read_command_line(argc, argv, o)) {
-      if (ending->code == 0) mt::print(job, "{}", ending->words);
-      else mt::progress(job, "{}", ending->words);
-      return ending->code;
-    }
-    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::built_names())), 0;
-    if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
-    return classify(job, o);
-  });
-}
+int main(int argc, char** argv) { return examples::main_with_options(argc, argv, read_command_line, classify); }

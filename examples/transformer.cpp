@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a byte-level Transformer on a mesh of ranks, and prints text that it generates. Alone, its ranks are threads.
 // With mpirun they are processes. --help lists the options.
+//
+// The network is `decoder` in transformer.hpp:
+//
+//     x = embedding of each byte + embedding of its position
+//     in each layer: a = x + causal attention of the norm of x, then x = a + feed-forward layer of the norm of a
+//     logits of the next byte = linear layer of the norm of x
 #include "transformer.hpp"
 
-#include <cstdlib>
 #include <fstream>
 
 #include <meshtensor/inspect/explain_html.hpp>
-#include <meshtensor/job/main.hpp>
 
 #include "common/built_devices.hpp"
 #include "common/machine_rates.hpp"
+#include "common/main_with_options.hpp"
 #include "transformer/command_line.hpp"
 #include "transformer/devices.hpp"
 #include "transformer/learner_of.hpp"
@@ -40,17 +45,9 @@ int show_plan(mt::job const& job, options const& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main([&](mt::job const& job) {
-    options o;
-    if (auto const ending = read_command_line(argc, argv, o)) {
-      if (ending->code == 0) mt::print(job, "{}", ending->words);
-      else mt::progress(job, "{}", ending->words);
-      return ending->code;
-    }
-    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::built_names())), 0;
+  return examples::main_with_options(argc, argv, read_command_line, [](mt::job const& job, options& o) {
     complete_mesh(o, o.plan_only() ? 0 : job.get().size());
     complete_sizes(o);
-    if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
     if (o.plan_only()) return show_plan(job, o);
     return train(job, o, examples::on_device(o.device, []<class Device>(std::type_identity<Device>) -> learner_maker {
                    return &learner_on<Device>;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns to translate, from raw texts to a BLEU score. It learns subwords, batches sentences of similar length, trains
 // on a mesh of ranks, and translates by beam search. Start it as `translate --data FOLDER`. --help lists its options.
-#include <cstdlib>
+//
+// The network is `logits_of` in translate.hpp. Each sublayer of a block is behind a norm and has a residual connection:
+//
+//     encoder: embedding of the source, then in each layer attention to the source, and a feed-forward layer
+//     decoder: embedding of the target, then in each layer causal attention, attention to the encoded source, and a
+//              feed-forward layer
+//     logits of the next word = norm of the decoded target, times the transposed embedding table
 #include <filesystem>
 #include <fstream>
 
 #include <meshtensor/datasets/text/bleu.hpp>
 #include <meshtensor/io/export.hpp>
 #include <meshtensor/io/import.hpp>
-#include <meshtensor/job/main.hpp>
 #include <meshtensor/train/progress_line.hpp>
 #include <meshtensor/train/stop_request.hpp>
 
-#include "common/built_devices.hpp"
+#include "common/main_with_options.hpp"
 #include "translate/command_line.hpp"
 #include "translate/conversation.hpp"
 #include "translate/sizes.hpp"
@@ -86,15 +91,7 @@ struct translator {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main([&](mt::job const& job) {
-    options o;
-    if (auto const ending = read_command_line(argc, argv, o)) {
-      if (ending->code == 0) mt::print(job, "{}", ending->words);
-      else mt::progress(job, "{}", ending->words);
-      return ending->code;
-    }
-    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::built_names())), 0;
-    if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
+  return examples::main_with_options(argc, argv, read_command_line, [](mt::job const& job, options& o) {
     if (o.interactive) o.sentences = o.mesh.at("data");
     texts const all(o);
     translator t{job, o, all};

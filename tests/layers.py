@@ -38,21 +38,15 @@ DOORS = [
 # What comes with the compiler and the operating system.
 SYSTEM = re.compile(r"([a-z_]+|(sys|linux)/\w+\.h|(unistd|sched|pthread|signal|fcntl|dlfcn|poll|time|immintrin|cxxabi)\.h)$")
 
-# What defines an operation in a room, and the files of those that do not stand alone.
+# Each room has a table of all operations. A row names the operation's definition, which is in the file of the operation.
 ROOMS = [
-    ("op", "struct {}_rule", {"exchange_rows": "detail/exchange_rows_rule"}),
-    ("emit/stablehlo", "inline value {}(emission& e, node const& n) {{",
-     {"elementwise": "nodes", "grouped_einsum": "einsum", "broadcast": None, "transpose": None, "rename": None,
-      "reshape": None, "reshard": None, "constant": None, "iota": None, "iteration": None, "reduce": None, "conv": None,
-      "call": None, "extension": None}),  # None: no function, a line of nodes.hpp says it
-    ("device/cuda/nodes", "inline node_work {}_of",
-     {"broadcast": None, "random": None, "elementwise": None, "reduce": None, "rename": None, "reshape": None,
-      "reshard": None, "call": None, "extension": None}),  # None: like transpose, in fused kernels, views, or refused
-    ("device/cpu/nodes", "class {}_kernel",
-     {"constant": None, "iota": None, "random": None, "elementwise": None, "reduce": None, "argmax": None,
-      "broadcast": None, "rename": None, "reshape": None, "reshard": None, "concat": None, "iteration": None,
-      "extension": None}),  # None: fused kernels, the rule's own loops or another operation's kernel compute it
+    ("op", "table.hpp", r"struct {}_rule\b"),
+    ("device/cpu/nodes", "table.hpp", r"class {}_kernel\b"),
+    ("device/cuda/nodes", "table.hpp", r"inline node_work {}_of\(node_setup const&"),
+    ("emit/stablehlo", "table.hpp", r"inline value {}\(emission& e, node const&"),
 ]
+# A definition that more headers need than the file of the operation can serve.
+ELSEWHERE = {("op", "exchange_rows"): "detail/exchange_rows_rule"}
 
 LONG = 250  # lines: a header has one idea
 # Headers that are longer, with the reason.
@@ -111,18 +105,29 @@ def operations(root):
 
 
 def check_operations(root):
-    """Each operation is defined in the file of its name, and no file defines two, in every room."""
-    for room, defines, elsewhere in ROOMS:
+    """In every room, each operation is defined in the file of its name, and its row of the table names the definition.
+
+    A row may also name what computes another operation, too, or a reason: a name that the table's page declares.
+    """
+    names = operations(root)
+    for room, table, defines in ROOMS:
+        page = root / room / table
+        text = page.read_text(encoding="utf-8") if page.is_file() else ""
+        rows = dict(re.findall(r"\bprimitive::(\w+), (\w+)", text))
+        reasons = set(re.findall(r"^(?:using|inline constexpr std::nullptr_t) (\w+) = ", text, re.MULTILINE))
+        own = {name: re.search(r"\w*\{\}\w*", defines).group().format(name) for name in names}
         of = {}
         for path in sorted((root / room).rglob("*.hpp")):
-            text = path.read_text(encoding="utf-8")
-            for name in operations(root):
-                if re.search("^" + re.escape(defines.format(name)) + r"(?!\w)", text, re.MULTILINE):
+            content = path.read_text(encoding="utf-8")
+            for name in names:
+                if re.search("^" + defines.format(name), content, re.MULTILINE):
                     of.setdefault(name, []).append(path.relative_to(root / room).with_suffix("").as_posix())
-        for name in operations(root):
-            wanted = elsewhere.get(name, name)
-            if of.get(name, [None]) != [wanted]:
-                yield f"{room}: '{name}' is defined in {of.get(name)}, but belongs in {wanted}.hpp"
+        for name in names:
+            wanted = [ELSEWHERE.get((room, name), name)] if rows.get(name) == own[name] else None
+            if of.get(name) != wanted:
+                yield f"{room}: '{name}' is defined in {of.get(name)}, but its row of {table} needs it in {wanted}"
+            elif wanted is None and rows.get(name) not in reasons | {own[other] for other in of}:
+                yield f"{room}/{table}: the row of '{name}' names {rows.get(name)}, which no operation defines"
 
 
 def check_include(root, path, name, folder, included, at, doors):
@@ -156,6 +161,7 @@ def check_include(root, path, name, folder, included, at, doors):
 
 def self_test():
     once = "#pragma once\n"
+    names = ["extension", "iteration", "constant", "gather"]
     good = {
         "base/config.hpp": once + "#ifdef __clang__\n#define A 1\n#endif\n",
         "base/text.hpp": once + "#include <fmt/core.h>\n#include <vector>\n",
@@ -172,11 +178,18 @@ def self_test():
         "datasets/text/words.hpp": once + '#include "meshtensor/base/text.hpp"\nnamespace meshtensor::datasets {}\n',
         "train/stop.hpp": once + "namespace meshtensor::train {}\n",
         "graph/primitive.hpp": once + "enum class primitive {\n  iteration,\n  constant,\n  gather,\n  extension,\n  count_\n};\n",
-        "emit/stablehlo/gather.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
-        **{f"device/cuda/nodes/{name}.hpp": f"{once}inline node_work {name}_of(preparation& p) {{}}\n"
-           for name in ("iteration", "constant", "gather")},
+        **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in names},
+        "op/table.hpp": once + "".join(f"table_row<primitive::{name}, {name}_rule>,\n" for name in names),
         "device/cpu/nodes/gather.hpp": once + "class gather_kernel final : node_kernel {};\n",
-        **{f"op/{name}.hpp": f"{once}struct {name}_rule {{}};\n" for name in ("iteration", "constant", "gather", "extension")},
+        "device/cpu/nodes/table.hpp": once + "using by_own_loops = no_kernel;\ntable_row<primitive::gather, gather_kernel>,\n" +
+                                      "".join(f"table_row<primitive::{name}, by_own_loops>,\n" for name in names[:-1]),
+        **{f"device/cuda/nodes/{name}.hpp": f"{once}inline node_work {name}_of(node_setup const& s) {{}}\n" for name in names[1:]},
+        "device/cuda/nodes/table.hpp": once + "inline constexpr std::nullptr_t refused = nullptr;\n" +
+                                       "{primitive::extension, refused},\n" +
+                                       "".join(f"{{primitive::{name}, {name}_of}},\n" for name in names[1:]),
+        **{f"emit/stablehlo/{name}.hpp": f"{once}inline value {name}(emission& e, node const&) {{}}\n" for name in names[1:]},
+        "emit/stablehlo/table.hpp": once + "{primitive::extension, gather},\n" +
+                                    "".join(f"{{primitive::{name}, {name}}},\n" for name in names[1:]),
     }
     bad = {
         "base/long.hpp": once + "int x;\n" * 300,
@@ -207,9 +220,19 @@ def self_test():
         "misc/i.hpp": once,
         "graph/j.hpp": once + "  module const& m;\n",
         "op/lookup.hpp": once + "struct gather_rule : rule {};\n",
+        "op/k.hpp": once + "struct gather_rule {};\n",
         "emit/stablehlo/movement.hpp": once + "inline value gather(emission& e, node const& n) {}\n",
-        "device/cuda/nodes/lookup.hpp": once + "inline node_work gather_of(preparation& p) {}\n",
+        "device/cuda/nodes/lookup.hpp": once + "inline node_work gather_of(node_setup const& s) {}\n",
+        # a definition that no row names
+        "device/cuda/nodes/extension.hpp": once + "inline node_work extension_of(node_setup const& s) {}\n",
+        "device/cpu/nodes/constant.hpp": once + "class constant_kernel final : node_kernel {};\n",
         "device/cpu/nodes/lookup.hpp": once + "class gather_kernel final : node_kernel {};\n",
+    }
+    bad_rows = {
+        "op/table.hpp": ("primitive::gather, gather_rule", "primitive::gather, constant_rule"),
+        "device/cpu/nodes/table.hpp": ("primitive::constant, by_own_loops", "primitive::constant, unknown"),
+        "device/cuda/nodes/table.hpp": ("{primitive::gather, gather_of},\n", ""),
+        "emit/stablehlo/table.hpp": ("primitive::extension, gather", "primitive::extension, extension"),
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
@@ -226,6 +249,11 @@ def self_test():
             if len(check(root)) != 1:
                 wrong.append(f"did not find exactly one fault in {name}: {check(root)}")
             (root / name).unlink()
+        for name, (right, changed) in bad_rows.items():
+            write({name: good[name].replace(right, changed)})
+            if len(check(root)) != 1:
+                wrong.append(f"did not find exactly one fault in the rows of {name}: {check(root)}")
+            write({name: good[name]})
     return wrong
 
 

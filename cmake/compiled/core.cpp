@@ -7,17 +7,16 @@
 #include <meshtensor/inspect/measured_rates.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/job/command_line.hpp>
-#include <meshtensor/job/lockstep.hpp>
 #include <meshtensor/job/same_on_all_ranks.hpp>
 #include <meshtensor/job/started_runner.hpp>
 #include <meshtensor/meshtensor.hpp>
-#include <meshtensor/run/engine/by_transport.hpp>
 
 namespace meshtensor {
 
 template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&, layout_rules const&,
                                                std::span<dim_extent const>, device_capabilities const&, pass_observer*);
 template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&, std::span<dim_extent const>);
+template dynamic_array<instruction> instructions_of<lazy>(instruction_list const&);
 template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string pictures<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string drawing<lazy>(module const&, plan const&, mesh_shape const&);
@@ -44,9 +43,7 @@ template std::unique_ptr<job_runner> started_runner<with_mpi>();
 template std::unique_ptr<job_runner> runner_of_ranks<lazy>(MPI_Comm);
 #endif
 template std::unique_ptr<job_runner> runner_of_threads<lazy>();
-template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
-template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module const&, plan const&, rank_context const&);
-template std::unique_ptr<exchanges> exchanges_in_lockstep<lazy>(exchange_timing);
+template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(collective_timing);
 template trace_of_job trace_of_all<lazy>(job_runner&, std::vector<int> const&, std::vector<timeline const*> const&);
 template std::string text_of_trace<lazy>(module const&, plan const&, mesh_shape const&, trace_of_job const&);
 }  // namespace detail

@@ -22,8 +22,8 @@ from signatures import OF_TOOLS, index_of, is_public, line_of, plain_type, signa
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 # The pages in which the section about a name is looked for, the first ones first.
-GUIDES = ("language", "layouts", "running", "data", "checkpoints", "experts", "images", "performance", "large-codes",
-          "translating", "devices", "howto/add-an-operation", "howto/add-a-pass", "howto/add-a-device")
+GUIDES = ("language", "layouts", "running", "data", "checkpoints", "experts", "each", "images", "performance",
+          "large-codes", "translating", "devices", "howto/add-an-operation", "howto/add-a-pass", "howto/add-a-device")
 TAGS = {"itemizedlist": "ul", "listitem": "li", "para": "p", "programlisting": "pre", "bold": "b", "emphasis": "em",
         "computeroutput": "code", "verbatim": "pre", "preformatted": "pre"}
 # A name in code: mt::NAME, mt::nn::NAME, mt::datasets::NAME, NAME(…), NAME<…>, NAME{…} or `NAME`.

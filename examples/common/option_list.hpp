@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -109,20 +108,6 @@ struct option_list {
         ->group(group);
   }
 };
-
-/// An option of a command line, and whether it was given.
-struct asked_option {
-  char const* name;
-  bool is_asked;
-};
-/// Refuses options that look at single operations, if the device runs programs whole.
-inline void require_operations_seen(std::string const& device, std::initializer_list<asked_option> options) {
-  for (auto const& [name, is_asked] : options)
-    if (is_asked && runs_programs_whole(device))
-      throw CLI::ValidationError(name,
-                                 "it looks at single operations, but the device pjrt runs programs whole: leave it "
-                                 "out, or take --device cpu");
-}
 
 /// Parses a command line, then calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help,
 /// --version or a mistake.

@@ -2,13 +2,11 @@
 // Declares the options of the image example, and checks that they are consistent.
 #include "command_line.hpp"
 
-#include <utility>
-
-#include "../common/option_list.hpp"
+#include "../common/command_line.hpp"
 
 namespace resnet {
 
-using examples::between, examples::ending, examples::option_list;
+using examples::between, examples::ending;
 
 namespace {
 
@@ -44,21 +42,13 @@ void require_consistent(options const& o) {
 }
 
 /// The declared options of the command line, and their values.
-struct command_line {
-  options o;
-  std::string mesh;
-  CLI::App app{
-      "Learns to classify images with a residual network of 18 to 152 layers, on a mesh of ranks, data x rows x "
-      "cols x model.\nAlone, the ranks are threads of this process; under mpirun each is a process. Standard "
-      "output is the same.\nThe exit code is 75 where a signal or the time limit has ended a training that the same "
-      "command takes up again.",
-      "resnet"};
-
-  command_line() {
-    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    option_list add{app};
-    auto const count = between(1, 1e9), above_zero = between(1e-9, 1e9), share = between(0, 0.999999);
-    auto const not_negative = between(0, 1e9);
+struct command_line : examples::command_line<options> {
+  command_line()
+      : examples::command_line<options>("resnet", {"data", "rows", "cols", "model"},
+                                        "Learns to classify images with a residual network of 18 to 152 layers, on a "
+                                        "mesh of ranks, data x rows x cols x model.",
+                                        examples::code_of_long_training) {
+    auto const share = between(0, 0.999999);
 
     add.group = "Images";
     add("--data", o.data, "WHERE", "A folder that has the parts, or synthetic: images made up here");
@@ -71,10 +61,7 @@ struct command_line {
     add.flag("--skip-damaged", o.skip_damaged, "Name a damaged image and go on without it");
     add("--keep", o.keep, "FOLDER", "Where the curve is kept");
 
-    add.group = "Ranks";
-    add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,rows=1,cols=1,model=1)");
-    add.device(o.device);
-    add("--threads", o.threads, "N", "Threads of a process, shared by its ranks (one a core)", count);
+    add_ranks("As many along each axis (data=1,rows=1,cols=1,model=1)");
 
     add.group = "Model and training";
     add("--depth", o.depth, "N", "Layers: 18, 34, 50, 101 or 152");
@@ -95,41 +82,25 @@ struct command_line {
     add("--smoothing", o.smoothing, "P", "Share of each label that is spread over all classes", share);
     add("--average", o.average, "R", "Evaluate a moving average of the weights that keeps R of itself (0: none)",
         share);
-    add("--seed", o.seed, "N", "Of everything random");
+    add_seed();
     add("--print-every", o.print_every, "N", "Print the loss of every so many steps", count);
 
-    add.group = "Checkpoints";
-    add("--save", o.save, "FOLDER", "Save the training there, so that it can go on");
-    add("--every", o.every, "N", "Save every so many steps, and at the end", count)->needs("--save");
-    add.flag("--resume", o.resume, "Go on from the newest checkpoint, if there is one")->needs("--save");
-    add("--time-limit", o.time_limit, "T", "Save and leave after so many minutes (75 is the exit code)", above_zero)
-        ->needs("--save");
+    add_checkpoints();
     add("--export", o.export_to, "FILE", "Write the weights at the end as safetensors, named as torchvision's are");
     add("--load", o.load, "FILE", "Begin with the weights of such a file");
 
     add.group = "What happens";
     add.flag("--evaluate", o.evaluate, "Evaluate only");
     add.flag("--counts", o.counts, "Print the numbers of parameters and of multiplications, then end");
-    add.explain(o.explain);
-    add.rates(o.rates);
-    add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
-    add.flag("--check-numerics", o.check_numerics,
-             "Look at every value as it is made, and stop at the first that is no number");
-    add.flag("--profile", o.profile, "Print what a step spends its time on");
+    add_modes();
     app.get_option("--depth")->check(CLI::IsMember({18, 34, 50, 101, 152}));
   }
 
   /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
-    o = {}, mesh.clear();
-    return examples::parse(app, argc, argv, [&] {
-      std::map<std::string, std::int64_t> given;
-      examples::read_mesh(mesh, given, {"data", "rows", "cols", "model"});
-      for (auto const& [axis, n] : given) o.mesh[axis] = n;
+    return examples::command_line<options>::read(argc, argv, [&] {
       o.fall_epochs = falls_of(o.falls);
       require_consistent(o);
-      examples::require_operations_seen(
-          o.device, {{"--check", o.check}, {"--check-numerics", o.check_numerics}, {"--profile", o.profile}});
       auto const images = static_cast<double>(o.batch);
       if (o.learning_rate == 0) o.learning_rate = o.optimizer == "lars" ? 9 * images / 4096 : 0.1 * images / 256;
     });
@@ -139,10 +110,7 @@ struct command_line {
 }  // namespace
 
 std::optional<ending> read_command_line(int argc, char** argv, options& o) {
-  command_line words;
-  auto ending = words.read(argc, argv);
-  o = std::move(words.o);
-  return ending;
+  return examples::read_by<command_line>(argc, argv, o);
 }
 
 }  // namespace resnet

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
+#include <string_view>
 
 #include <meshtensor/base/diagnostic.hpp>
 
-#include "../common/option_list.hpp"
+#include "../common/command_line.hpp"
 
 namespace transformer {
 
-using examples::between, examples::ending, examples::option_list;
+using examples::between, examples::ending;
 
 namespace {
 
@@ -28,31 +28,20 @@ std::string quoted(std::string const& word) {
 }
 
 /// The declared options of the command line, and their values.
-struct command_line {
-  options o;
-  std::string mesh;
-  CLI::App app{
-      "Trains a Transformer that reads and writes bytes on a mesh of ranks, data x model. Prints the layout, a "
-      "curve of the loss,\nand what it writes before, at half and after the training.\n"
-      "Alone, the ranks are threads of this process; under mpirun each is a process. Standard output is "
-      "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model, and 75 if a "
-      "signal has\nended a training that saves checkpoints: the same command with --resume goes on.",
-      "transformer"};
-
-  command_line() {
-    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    option_list add{app};
-    auto const count = between(1, 1e9), not_negative = between(0, 1e9), above_zero = between(1e-9, 1e9);
-
+struct command_line : examples::command_line<options> {
+  command_line()
+      : examples::command_line<options>(
+            "transformer", {"data", "model"},
+            "Trains a Transformer that reads and writes bytes on a mesh of ranks, data x model. Prints the layout, a "
+            "curve of the loss,\nand what it writes before, at half and after the training.",
+            "The exit code is 1 if held-out text is not predicted better than by a bigram model, and 75 if a signal "
+            "has\nended a training that saves checkpoints: the same command with --resume goes on.") {
     add("--text", o.text, "FILE", "What to learn from (the library's own headers and documentation)");
     add("--steps", o.steps, "N", "Steps to train (1500; with --minutes, as many as fit)", count);
     add("--minutes", o.minutes, "T", "Stop training after this time", above_zero);
-    add("--seed", o.seed, "N", "Of everything random");
+    add_seed();
 
-    add.group = "Ranks";
-    add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
-    add.device(o.device);
-    add("--threads", o.threads, "N", "Threads of a process, shared by its ranks (one a core)", count);
+    add_ranks("As many along each axis (alone data=2,model=2; under mpirun all ranks)");
 
     add.group = "Size of the model and of a step";
     add("--batch", o.batch, "N", "Windows in a step (16, or what the mesh divides)", count);
@@ -84,13 +73,12 @@ struct command_line {
     add("--prompt", o.prompt, "TEXT", "What the samples begin with");
 
     add.group = "The plan, before anything runs";
-    add.explain(o.explain);
-    add.rates(o.rates);
+    add_plan();
     add("--dot", o.dot, "FILE", "Write the graph of one rank for Graphviz, a box for each scope; then stop");
     add.flag("--dot-nodes", o.dot_nodes, "Each operation of this graph on its own, instead of scopes")->needs("--dot");
 
     add.group = "Where the time goes";
-    add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
+    add_check();
     add.flag("--profile", o.profile, "Print what twenty steps of training spent their time on");
     add("--trace", o.trace, "FILE",
         "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
@@ -111,23 +99,15 @@ struct command_line {
 
   /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
-    o = {}, mesh.clear();
-    return examples::parse(app, argc, argv, [&] {
-      o.program = quoted(argv[0]), o.choices = choices();
-      examples::read_mesh(mesh, o.mesh);
-      examples::require_operations_seen(
-          o.device, {{"--check", o.check}, {"--profile", o.profile}, {"--trace", !o.trace.empty()}});
-    });
+    return examples::command_line<options>::read(argc, argv,
+                                                 [&] { o.program = quoted(argv[0]), o.choices = choices(); });
   }
 };
 
 }  // namespace
 
 std::optional<ending> read_command_line(int argc, char** argv, options& o) {
-  command_line words;
-  auto ending = words.read(argc, argv);
-  o = std::move(words.o);
-  return ending;
+  return examples::read_by<command_line>(argc, argv, o);
 }
 
 void complete_mesh(options& o, int ranks) {

@@ -3,24 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
-#include "../common/ending.hpp"
+#include "../common/options.hpp"
 
 namespace transformer {
 
-/// The values of the options. If a value is 0 or an empty text, the program chooses.
-struct options {
-  std::string text, explain, rates, dot, prompt = "The ", trace, save, device, tensorboard;
+/// The options beside those of all large examples. If a value is 0 or an empty text, the program chooses.
+struct options : examples::common_options {
+  std::string text, dot, prompt = "The ", trace, tensorboard;
   std::string program, choices;  // the command itself, and its options that the loss depends on
-  std::map<std::string, std::int64_t> mesh;
   std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
-  std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 100, threads = 0, every = 100;
+  std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 100;
   double minutes = 0, learning_rate = 2e-3, dropout = 0, temperature = 0.7;
-  std::uint64_t seed = 1;
-  bool profile = false, check = false, resume = false, dot_nodes = false;
+  bool dot_nodes = false;
 
   bool plan_only() const { return !explain.empty() || !dot.empty(); }
 };

@@ -2,13 +2,11 @@
 // Declares the options of the translation example, and checks that they are consistent.
 #include "command_line.hpp"
 
-#include <utility>
-
-#include "../common/option_list.hpp"
+#include "../common/command_line.hpp"
 
 namespace translation {
 
-using examples::between, examples::ending, examples::option_list;
+using examples::between, examples::ending;
 
 namespace {
 
@@ -24,21 +22,13 @@ void require_consistent(options const& o) {
 }
 
 /// The declared options of the command line, and their values.
-struct command_line {
-  options o;
-  std::string mesh;
-  CLI::App app{
-      "Learns to translate from a folder of aligned texts, on a mesh of ranks, data x model, scores what it has "
-      "learnt, and translates what one types.\nAlone, the ranks are threads of this process; under mpirun each "
-      "is a process. Standard output is the same.\nThe exit code is 75 where a signal or the time limit has ended a "
-      "training that the same command takes up again.",
-      "translate"};
-
-  command_line() {
-    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    option_list add{app};
-    auto const count = between(1, 1e9), above_zero = between(1e-9, 1e9), share = between(0, 0.999);
-    auto const not_negative = between(0, 1e9);
+struct command_line : examples::command_line<options> {
+  command_line()
+      : examples::command_line<options>("translate", {"data", "model"},
+                                        "Learns to translate from a folder of aligned texts, on a mesh of ranks, data "
+                                        "x model, scores what it has learnt, and translates what one types.",
+                                        examples::code_of_long_training) {
+    auto const share = between(0, 0.999);
 
     add.group = "Texts";
     add("--data", o.data, "FOLDER", "Two aligned files for each part: train.en and train.de, or train.en.gz and ...");
@@ -52,10 +42,7 @@ struct command_line {
     add("--longest", o.longest, "N", "Longer pairs are left out of the training", count);
     add("--keep", o.keep, "FOLDER", "Where the vocabulary, the curve and the translations are kept");
 
-    add.group = "Ranks";
-    add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,model=1)");
-    add.device(o.device);
-    add("--threads", o.threads, "N", "Threads of a process, shared by its ranks (one a core)", count);
+    add_ranks("As many along each axis (data=1,model=1)");
 
     add.group = "Model and training";
     add.choice("--size", o.size, {"toy", "tiny", "base"}, "Of the model; base as in Vaswani et al. 2017");
@@ -71,16 +58,11 @@ struct command_line {
     add("--clip-norm", o.clip_norm, "R", "Longest gradient, of all parameters together; 0: any", not_negative);
     add("--dropout", o.dropout, "P", "Share of activations that are dropped", share);
     add("--smoothing", o.smoothing, "P", "Share of each label that is spread over all words", share);
-    add("--seed", o.seed, "N", "Of everything random");
+    add_seed();
     add("--average", o.average, "N", "Epochs whose parameters are averaged before the test", count);
     add("--score-every", o.score_every, "N", "Translate the validation part after every so many epochs (never)", count);
 
-    add.group = "Checkpoints";
-    add("--save", o.save, "FOLDER", "Save the training there, so that it can go on");
-    add("--every", o.every, "N", "Save every so many steps, and at the end", count)->needs("--save");
-    add.flag("--resume", o.resume, "Go on from the newest checkpoint, if there is one")->needs("--save");
-    add("--time-limit", o.time_limit, "T", "Save and leave after so many minutes (75 is the exit code)", above_zero)
-        ->needs("--save");
+    add_checkpoints();
     add("--export", o.export_to, "FILE", "Write the parameters at the end as one safetensors file");
     add("--load", o.load, "FILE", "Take the parameters from such a file instead of training")->excludes("--save");
 
@@ -97,24 +79,13 @@ struct command_line {
     add.flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part");
 
     add.group = "What happens";
-    add.explain(o.explain);
-    add.rates(o.rates);
-    add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
-    add.flag("--check-numerics", o.check_numerics,
-             "Look at every value as it is made, and stop at the first that is no number");
-    add.flag("--profile", o.profile, "Print what a step spends its time on");
+    add_modes();
   }
 
   /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
-    o = {}, mesh.clear();
-    return examples::parse(app, argc, argv, [&] {
-      std::map<std::string, std::int64_t> given;
-      examples::read_mesh(mesh, given);
-      for (auto const& [axis, n] : given) o.mesh[axis] = n;
+    return examples::command_line<options>::read(argc, argv, [&] {
       require_consistent(o);
-      examples::require_operations_seen(
-          o.device, {{"--check", o.check}, {"--check-numerics", o.check_numerics}, {"--profile", o.profile}});
       if (o.learning_rate == 0) o.learning_rate = o.optimizer == "adafactor" ? 0.05 : 0.005;
     });
   }
@@ -123,10 +94,7 @@ struct command_line {
 }  // namespace
 
 std::optional<ending> read_command_line(int argc, char** argv, options& o) {
-  command_line words;
-  auto ending = words.read(argc, argv);
-  o = std::move(words.o);
-  return ending;
+  return examples::read_by<command_line>(argc, argv, o);
 }
 
 }  // namespace translation

@@ -30,6 +30,7 @@
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stencil.hpp"
 #include "meshtensor/op/steps.hpp"
+#include "meshtensor/op/switch_case.hpp"
 #include "meshtensor/op/top_k.hpp"
 
 #include "meshtensor/nn/nn.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // argmax(x).
-// expect: T10 argmax goes along a dim, by its name: argmax(x, vocab)
+// expect: T25 argmax goes along a dim, by its name: argmax(x, vocab)
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/argmax.hpp"
 

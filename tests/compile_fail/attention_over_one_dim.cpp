@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and keys whose positions are counted by one dim.
-// expect: T10 attention takes two dims of positions, of the queries and of the keys
+// expect: T40 attention takes two dims of positions, of the queries and of the keys
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // loss.backward().
-// expect: T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "optimizer", loss)
+// expect: T34 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "optimizer", loss)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

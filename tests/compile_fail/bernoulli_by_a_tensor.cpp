@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bernoulli(s, p, to(batch)) of a tensor of probabilities.
-// expect: T10 bernoulli takes a scope, a probability, which is a number
+// expect: T37 bernoulli takes a scope, a probability, which is a number
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/random.hpp"
 

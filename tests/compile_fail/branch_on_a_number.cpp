@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // if (n > 1), of a number that a run may set.
-// expect: T10 a number has no value while the program is traced
+// expect: T27 a number has no value while the program is traced
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // if (loss > 1): the value is not known while the program is traced.
-// expect: T10 a tensor has no value while the program is traced: select(condition, a, b) chooses for each element
+// expect: T27 a tensor has no value while the program is traced: select(condition, a, b) chooses for each element
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

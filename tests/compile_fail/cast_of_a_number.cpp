@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mt::cast<mt::f32>(n).
-// expect: T10 a number takes the dtype of the tensor beside it
+// expect: T29 a number takes the dtype of the tensor beside it
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cast<int>(x).
-// expect: T10 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)
+// expect: T24 cast takes a dtype, not a type of C++: mt::cast<mt::f32>(x)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cast(x, mt::dtype::i32).
-// expect: T10 cast takes a tensor, then a dtype: cast(x, mt::f32) (f32[batch, in], a value of mt::dtype)
+// expect: T24 cast takes a tensor, then a dtype: cast(x, mt::f32) (f32[batch, in], a value of mt::dtype)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.cat([x, y], dim=0).
-// expect: T10 concat(x, before, y, after, all) joins two tensors along a dim of each
+// expect: T37 concat(x, before, y, after, all) joins two tensors along a dim of each
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

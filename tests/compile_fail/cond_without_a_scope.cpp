@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // jax.lax.cond(predicate, f, g).
-// expect: T10 cond takes a scope first: mt::cond(s / "sign", sum(x) > 0,
+// expect: T17 cond takes a scope first: mt::cond(s / "sign", sum(x) > 0,
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

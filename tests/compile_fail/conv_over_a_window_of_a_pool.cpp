@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A window of a convolution names a dim of the kernel, one of a pool its size.
-// expect: T10 conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of the kernel:
+// expect: T36 conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of the kernel:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/conv.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transposed convolution takes the dims of its result in a list.
-// expect: T10 conv_transposed takes a tensor, a kernel, the dims of its result and the windows of the
+// expect: T26 conv_transposed takes a tensor, a kernel, the dims of its result and the windows of the
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/conv.hpp"
 

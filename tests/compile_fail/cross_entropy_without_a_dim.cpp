@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_entropy(x, target).
-// expect: T10 cross_entropy takes logits, the integers that they should predict
+// expect: T25 cross_entropy takes logits, the integers that they should predict
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

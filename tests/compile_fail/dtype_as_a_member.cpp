@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x.to(mt::i32).
-// expect: T10 operations are functions: cast(x, mt::f32) changes the dtype
+// expect: T30 operations are functions: cast(x, mt::f32) changes the dtype
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

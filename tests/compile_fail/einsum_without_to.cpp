@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dims of the result are a list.
-// expect: T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))
+// expect: T26 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))
 // expect: 'batch', 'out'
 #include "compile_fail/first_attempt.hpp"
 

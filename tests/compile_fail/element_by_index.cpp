@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x[0].
-// expect: T10 elements are not indexed: slice(x, dim, part, first) takes a part
+// expect: T32 elements are not indexed: slice(x, dim, part, first) takes a part
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

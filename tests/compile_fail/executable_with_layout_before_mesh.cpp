@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mesh stands before the layout.
-// expect: meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order
+// expect: meshtensor T38: an executable is declared by a program, a mesh and a layout, in this order
 #include "unit/run/small_programs.hpp"
 
 namespace mt = meshtensor;

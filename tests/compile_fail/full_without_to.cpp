@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // full(s, 1, f32, batch, in).
-// expect: T10 the dims of a tensor that is filled with a number are in to
+// expect: T26 the dims of a tensor that is filled with a number are in to
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/full.hpp"
 

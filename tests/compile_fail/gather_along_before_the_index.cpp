@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gather(x, in, index).
-// expect: T10 gather takes a table, a tensor of positions and the dim
+// expect: T37 gather takes a table, a tensor of positions and the dim
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // std::max(x, x): it branches.
-// expect: T10 a tensor has no value while the program is traced
+// expect: T27 a tensor has no value while the program is traced
 // expect: maximum(a, b) and minimum(a, b) the one or the other
 #include "compile_fail/first_attempt.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max(0, x).
-// expect: T10 max is a reduction, max(x, vocab); of two operands there is maximum(a, b) (a number, f32[batch, in])
+// expect: T35 max is a reduction, max(x, vocab); of two operands there is maximum(a, b) (a number, f32[batch, in])
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

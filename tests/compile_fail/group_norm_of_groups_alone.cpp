@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names the groups of a norm, but not the channels in each.
-// expect: T10 group_norm takes a scope, x, its channels, mt::to(groups, in_group) and the dims of positions
+// expect: T18 group_norm takes a scope, x, its channels, mt::to(groups, in_group) and the dims of positions
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/group_norm.hpp"
 

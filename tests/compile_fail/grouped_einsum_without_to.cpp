@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dims of the result stand in mt::to(...).
-// expect: T10 grouped_einsum(x, matrices, index, groups, mt::to(dims of the result)): the dims of the result stand in
+// expect: T26 grouped_einsum(x, matrices, index, groups, mt::to(dims of the result)): the dims of the result stand in
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

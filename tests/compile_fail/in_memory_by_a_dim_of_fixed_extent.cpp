@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type of a dim has its extent already.
-// expect: T10 in_memory: elements at an address have dims with extents, those too whose type says one
+// expect: T39 in_memory: elements at an address have dims with extents, those too whose type says one
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/array/array_view.hpp"
 

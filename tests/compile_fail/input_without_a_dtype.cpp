@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // s.input("x", batch, in).
-// expect: T10 an input is declared with its dtype: s.input("x", mt::f32, batch, in)
+// expect: T24 an input is declared with its dtype: s.input("x", mt::f32, batch, in)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // loss.item() while the program is traced.
-// expect: T10 a tensor has no value while the program is traced
+// expect: T27 a tensor has no value while the program is traced
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

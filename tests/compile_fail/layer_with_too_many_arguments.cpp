@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer takes what its function takes.
-// expect: T10 a layer is called with other arguments than its function takes
+// expect: T18 a layer is called with other arguments than its function takes
 // expect:  (f32[batch, in], 'in')
 #include "compile_fail/first_attempt.hpp"
 

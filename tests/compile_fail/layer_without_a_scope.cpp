@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // block(x): parameters need a place.
-// expect: T10 a layer is called with a scope first: part(s / "name", x)
+// expect: T17 a layer is called with a scope first: part(s / "name", x)
 #include "compile_fail/first_attempt.hpp"
 
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) { return x * s.parameter("gain", in); };

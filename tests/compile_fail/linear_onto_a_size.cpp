@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // linear(s, x, in, 4).
-// expect: T10 linear takes a scope, x, the dim that it maps from
+// expect: T18 linear takes a scope, x, the dim that it maps from
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

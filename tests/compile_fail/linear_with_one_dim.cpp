@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // linear(s, x, out): from where is missing.
-// expect: T10 linear takes a scope, x, the dim that it maps from and the one that it maps to
+// expect: T18 linear takes a scope, x, the dim that it maps from and the one that it maps to
 // expect:  (f32[batch, in], 'out')
 #include "compile_fail/first_attempt.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // for (auto row : x).
-// expect: T10 a tensor has no elements to loop over
+// expect: T32 a tensor has no elements to loop over
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

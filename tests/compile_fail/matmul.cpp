@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // matmul(x, w).
-// expect: T10 a product of matrices is einsum(x, w, mt::to(batch, out))
+// expect: T35 a product of matrices is einsum(x, w, mt::to(batch, out))
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

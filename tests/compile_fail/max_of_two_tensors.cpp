@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The greatest element and the greater of two are different functions.
-// expect: T10 max: a reduction takes a tensor and its dims
+// expect: T35 max: a reduction takes a tensor and its dims
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reduce.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dims of a reduction stand without to.
-// expect: T10 mean: a reduction takes a tensor and its dims, as sum(x, a, b), without to
+// expect: T25 mean: a reduction takes a tensor and its dims, as sum(x, a, b), without to
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

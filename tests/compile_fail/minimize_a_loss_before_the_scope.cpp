@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // minimize(loss, scope).
-// expect: T10 minimize takes a scope for the optimizer's state, then the loss
+// expect: T17 minimize takes a scope for the optimizer's state, then the loss
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // number(0.5, "rate").
-// expect: T10 a number is declared by its name first
+// expect: T19 a number is declared by its name first
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

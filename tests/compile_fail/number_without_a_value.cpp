@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // number("rate").
-// expect: T10 a number is declared with the value that it has until it is set
+// expect: T21 a number is declared with the value that it has until it is set
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

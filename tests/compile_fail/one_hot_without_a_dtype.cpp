@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // one_hot(index, classes).
-// expect: T10 one_hot takes the new dim, then the dtype of its result: one_hot(index, vocab, mt::f32)
+// expect: T24 one_hot takes the new dim, then the dtype of its result: one_hot(index, vocab, mt::f32)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // output("both", std::tuple(x, y)).
-// expect: T10 an output is a tensor or a number, one for each name
+// expect: T22 an output is a tensor or a number, one for each name
 #include <tuple>
 
 #include "compile_fail/first_attempt.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // s.output(y).
-// expect: T10 an output is declared by its name first: s.output("y", y)
+// expect: T19 an output is declared by its name first: s.output("y", y)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nn.Parameter(torch.empty(6, 4)).
-// expect: T10 a parameter is declared by its name, its dims
+// expect: T25 a parameter is declared by its name, its dims
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

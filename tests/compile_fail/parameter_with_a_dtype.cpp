@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A parameter is declared as an input is.
-// expect: T10 a parameter has the dtype of its program, which mt::precision<program, mt::bf16> sets: leave it out
+// expect: T20 a parameter has the dtype of its program, which mt::precision<program, mt::bf16> sets: leave it out
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nn.Parameter has no name, here it has.
-// expect: T10 a parameter is declared by its name first
+// expect: T19 a parameter is declared by its name first
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

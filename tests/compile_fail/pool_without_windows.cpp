@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives a pool a dim and a size in the place of a window.
-// expect: T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}),
+// expect: T36 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}),
 // expect: , not (f32[batch, length], 'length', a number)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/pool.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // forward() returns its result.
-// expect: T10 a program returns nothing: s.output("y", y) gives a tensor out (f32[batch, in])
+// expect: T23 a program returns nothing: s.output("y", y) gives a tensor out (f32[batch, in])
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

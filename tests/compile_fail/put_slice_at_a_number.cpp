@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A slice is put at a tensor; at a number rows are put.
-// expect: T10 put(x, part, length, window, start) starts at a tensor of integers
+// expect: T29 put(x, part, length, window, start) starts at a tensor of integers
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // uniform(s, f32, batch).
-// expect: T10 the dims of random numbers are in to
+// expect: T26 the dims of random numbers are in to
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // normal(s, to(batch), f32).
-// expect: T10 random numbers take a scope, a dtype and their dims, in this order
+// expect: T37 random numbers take a scope, a dtype and their dims, in this order
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/random.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // uniform(s, to(batch)).
-// expect: T10 random numbers take a dtype: uniform(s / "noise", mt::f32, mt::to(batch)) (a scope, to(batch))
+// expect: T24 random numbers take a dtype: uniform(s / "noise", mt::f32, mt::to(batch)) (a scope, to(batch))
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/random.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // normal(f32, to(batch)).
-// expect: T10 random numbers take a scope first
+// expect: T17 random numbers take a scope first
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

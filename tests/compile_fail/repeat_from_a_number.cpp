@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // repeat(s / "layers", in, 0, body): the carry is a tensor.
-// expect: T10 a loop takes tensors as its carries and sequences, several as a tuple
+// expect: T29 a loop takes tensors as its carries and sequences, several as a tuple
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

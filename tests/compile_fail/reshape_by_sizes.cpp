@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // reshape(x, 2, 3).
-// expect: T10 a tensor has no shape to change
+// expect: T31 a tensor has no shape to change
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // scan(s / "time", batch, 0, x, body).
-// expect: T10 scan takes the first carry, then a sequence, which are tensors
+// expect: T29 scan takes the first carry, then a sequence, which are tensors
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // scan(batch, start, x, body).
-// expect: T10 a loop takes a scope, the dim that counts its iterations
+// expect: T17 a loop takes a scope, the dim that counts its iterations
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // scatter_add(x, index, to(out, in), out).
-// expect: T10 scatter_add(x, index, along, mt::to(dims of the result)): the dim that the index
+// expect: T37 scatter_add(x, index, along, mt::to(dims of the result)): the dim that the index
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dims of the result stand in mt::to(...).
-// expect: T10 scatter_add(x, index, along, mt::to(dims of the result)): the dims of the result stand in mt::to(...)
+// expect: T26 scatter_add(x, index, along, mt::to(dims of the result)): the dims of the result stand in mt::to(...)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // select(true, x, 0).
-// expect: T10 select takes a tensor of bools, then two values
+// expect: T28 select takes a tensor of bools, then two values
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

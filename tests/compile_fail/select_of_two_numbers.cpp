@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // select(x > 0, 1, 0).
-// expect: T10 select: one of the two values is a tensor, the other takes its dtype
+// expect: T29 select: one of the two values is a tensor, the other takes its dtype
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expand(): all dims of the result are named.
-// expect: T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))
+// expect: T26 broadcast names all dims of its result: broadcast(x, mt::to(a, b))
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sin(n) of a number.
-// expect: T10 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum
+// expect: T29 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x.shape and x.size(0).
-// expect: T10 the extent of a dim is a number, extent(batch)
+// expect: T31 the extent of a dim is a number, extent(batch)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

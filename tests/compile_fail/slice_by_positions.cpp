@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x[:, 2:5].
-// expect: T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its own
+// expect: T25 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its own
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

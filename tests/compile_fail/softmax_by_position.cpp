@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax(x, -1).
-// expect: T10 softmax goes along a dim, by its name: softmax(x, vocab)
+// expect: T25 softmax goes along a dim, by its name: softmax(x, vocab)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

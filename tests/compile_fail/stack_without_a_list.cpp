@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stack(x, x, pair).
-// expect: T10 stack takes a list of tensors, then the new dim
+// expect: T37 stack takes a list of tensors, then the new dim
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/stack.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A neighbour is at a distance along a dim.
-// expect: T10 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not
+// expect: T39 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/stencil.hpp"
 

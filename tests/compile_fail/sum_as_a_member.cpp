@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x.sum().
-// expect: T10 operations are functions: sum(x, batch), softmax(x, vocab)
+// expect: T30 operations are functions: sum(x, batch), softmax(x, vocab)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x.sum(dim=1).
-// expect: T10 sum: a reduction takes a tensor and its dims, as sum(x, a, b)
+// expect: T25 sum: a reduction takes a tensor and its dims, as sum(x, a, b)
 // expect: (f32[batch, in], a number)
 #include "compile_fail/first_attempt.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // take(x, index, batch).
-// expect: T10 the rows of an index are gather(table, index, along)
+// expect: T35 the rows of an index are gather(table, index, along)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

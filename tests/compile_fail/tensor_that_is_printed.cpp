@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // print(x).
-// expect: T10 a tensor has no value while the program is traced: s.watch("y", y) lets one look at it in each step
+// expect: T27 a tensor has no value while the program is traced: s.watch("y", y) lets one look at it in each step
 #include <iostream>
 
 #include "compile_fail/first_attempt.hpp"

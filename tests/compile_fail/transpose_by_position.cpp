@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x.transpose(0, 1) has no dims by name.
-// expect: T10 transpose names the dims of its result: transpose(x, mt::to(b, a))
+// expect: T26 transpose names the dims of its result: transpose(x, mt::to(b, a))
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

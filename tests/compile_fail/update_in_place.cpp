@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // w -= rate * g.
-// expect: T10 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a parameter
+// expect: T33 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a parameter
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

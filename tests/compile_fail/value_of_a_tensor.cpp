@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // float(sum(x)).
-// expect: T10 a tensor has no value while the program is traced: s.output("y", y) gives it out
+// expect: T27 a tensor has no value while the program is traced: s.output("y", y) gives it out
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

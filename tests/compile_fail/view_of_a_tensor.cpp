@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x.view(-1): a tensor has no shape.
-// expect: T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name
+// expect: T31 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

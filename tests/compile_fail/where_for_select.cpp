@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // where(x > 0, x, 0).
-// expect: T10 a choice for each element is select(condition, a, b)
+// expect: T35 a choice for each element is select(condition, a, b)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // where(true, x, 0).
-// expect: T10 a choice for each element is select(condition, a, b) (a condition, f32[batch, in], a number)
+// expect: T35 a choice for each element is select(condition, a, b) (a condition, f32[batch, in], a number)
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A counter that begins with a literal.
-// expect: T10 the carries of while_loop are tensors, each an argument of its own
+// expect: T29 the carries of while_loop are tensors, each an argument of its own
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The carries as a tuple, as those of repeat.
-// expect: T10 the carries of while_loop are tensors, each an argument of its own
+// expect: T37 the carries of while_loop are tensors, each an argument of its own
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

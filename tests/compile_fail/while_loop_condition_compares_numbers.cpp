@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop in the first steps only.
-// expect: T10 a number has no value while the program is traced
+// expect: T27 a number has no value while the program is traced
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop as JAX has it, without a limit.
-// expect: T10 while_loop takes the scope, mt::at_most(a limit), the condition, the body and then each carry, not
+// expect: T37 while_loop takes the scope, mt::at_most(a limit), the condition, the body and then each carry, not
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -21,9 +21,7 @@ namespace {
 
 class each_module final : public mt::pass_observer {
  public:
-  void ends(char const* pass, mt::module const& m) override {
-    if (std::string_view(pass) != "plan_memory") debug_module(m);
-  }
+  void ends(char const*, mt::module const& m) override { debug_module(m); }
 };
 
 template <class Program>

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/engine/by_transport.hpp"
 
 namespace traffic {
 
@@ -87,11 +87,11 @@ inline sent calls_of(mt::module const& m, mt::plan const& p, mt::rank_context co
       auto const a = mt::move_attributes::of(n);
       auto const at = mt::known_positions(m, p.numbers, a.first, a.step);
       mt::require(at.has_value(), "the positions of a move are not known");
-      add_planned(all, mine.exchange(which), times.of[n.region], *at);
+      add_planned(all, mine.collective_of(which), times.of[n.region], *at);
     } else if (p.joined[i] == 0) {
-      add_planned(all, mine.exchange(which), times.of[n.region]);
+      add_planned(all, mine.collective_of(which), times.of[n.region]);
     } else {
-      add_planned(all, mt::joined_exchange(m, p, mine, which), times.of[n.region]);
+      add_planned(all, mine.joined_collective(which), times.of[n.region]);
     }
   }
   return all;

@@ -170,7 +170,7 @@ TEST_CASE("a broken plan is found, or does no harm") {
             ++harmless[how];
             INFO(b.what);
             for (std::size_t k = 0; k < jobs.size(); ++k) {
-              INFO(std::string(mt::text_of(mt::exchange_timings[k])));
+              INFO(std::string(mt::text_of(mt::collective_timings[k])));
               bool const right = run_with(jobs[k], low.graph, *broken, low.entry, mesh, inputs, outputs, 2) == wanted;
               CHECK_MESSAGE(right, mt::text_of(low.graph));
             }

@@ -39,12 +39,10 @@ std::unique_ptr<mt::module> variant(mt::module const& traced, mt::dtype type, in
 /// The text of the kernels of a lowered program on a GPU.
 std::string text_of_kernels(meshtensor_test::text_gpu& gpu, mt::lowering const& low, mt::mesh_shape const& mesh) {
   gpu.text.clear();
-  std::vector<mt::instruction> list;
-  mt::list_instructions(low.graph, low.planned, low.entry, [&](mt::instruction const& i) { list.push_back(i); });
   std::vector<mt::rank_context> ranks;
   for (std::int64_t k = 0; k < mesh.size(); ++k) ranks.emplace_back(low.graph, low.planned, mesh, static_cast<int>(k));
   mt::cuda::program_kernels kernels(gpu, low.graph, low.planned);
-  mt::prepared_nodes<mt::cuda_device> const prepared(low.graph, list, ranks, kernels, false);
+  mt::prepared_nodes<mt::cuda_device> const prepared(low.graph, low.instructions, ranks, kernels, false);
   return gpu.text.empty() ? "" : mt::cuda::whole_text(gpu.text);
 }
 

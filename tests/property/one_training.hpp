@@ -127,7 +127,7 @@ inline double farthest(course const& a, course const& b) {
 template <mt::dtype Type, class Device>
 int hold(double tolerance, Device const& device) {
   auto const traced = traced_in<Type>();
-  auto const turns = mt::job::in_lockstep(mt::exchange_timing::results_late), threads = mt::job::as_threads();
+  auto const turns = mt::job::in_lockstep(mt::collective_timing::results_late), threads = mt::job::as_threads();
   std::vector<spread> all = all_spreads();
   all.insert(all.begin(), {"alone", {}, {}});
   course const wanted = train(turns, *traced, all[0], mt::reference_device()),

@@ -79,7 +79,7 @@ void check_twin(mt::module const& traced, mt::name const& entry, mt::mesh_shape 
   auto const outputs = outputs_of(traced);
   auto const got = run_with(mt::job::in_lockstep(), graph, plan, entry_place, mesh, inputs, outputs, 2);
   CHECK(!got.empty());
-  for (mt::exchange_timing const timing : mt::exchange_timings)
+  for (mt::collective_timing const timing : mt::collective_timings)
     CHECK(got == run_with(mt::job::in_lockstep(timing), *twin, mesh, inputs, outputs, 2));
 }
 

@@ -80,7 +80,7 @@ std::string fault_on_threads(layout_trial const& trial) {
   mt::reference_device const device;
   held_bytes const wanted = trial.run(mt::job::in_lockstep(), device);
   if (std::string const d = trial.compare(wanted); !d.empty()) return "in lockstep: " + d;
-  for (mt::exchange_timing const timing : {mt::exchange_timing::results_late, mt::exchange_timing::operands_late})
+  for (mt::collective_timing const timing : {mt::collective_timing::results_late, mt::collective_timing::operands_late})
     if (std::string const d = first_difference(trial.run(mt::job::in_lockstep(timing), device), wanted); !d.empty())
       return std::string("in lockstep ") + mt::text_of(timing) + ": " + d;
   if (std::string const d = first_difference(trial.run(threads, device), wanted); !d.empty()) return "as threads: " + d;

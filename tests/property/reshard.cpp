@@ -171,12 +171,12 @@ class journey {
     std::vector<void const*> in;
     std::vector<void*> out;
     for (std::size_t r = 0; r < ranks(); ++r) {
-      mt::planned_collective const& c = processors_[r].exchange(number);
+      mt::planned_collective const& c = processors_[r].collective_of(number);
       if (c.with.index == 0) groups.push_back(c.with);
       in.push_back(held_[from][r].data()), out.push_back(held_[to][r].data());
     }
     auto const calls = [&](int r) -> mt::collective_call const& {
-      return processors_[static_cast<std::size_t>(r)].exchange(number).call;
+      return processors_[static_cast<std::size_t>(r)].collective_of(number).call;
     };
     mt::exchange(calls, groups, in.data(), out.data());
   }

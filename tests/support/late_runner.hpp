@@ -23,7 +23,7 @@ class late_transport final : public mt::transport {
 
   int prepare(mt::planned_collective const& c) override { return inner_.prepare(c); }
   void release(int number) override { inner_.release(number); }
-  void start(int number, mt::planned_collective const& c, void const* in, void* out) override {
+  bool start(int number, mt::planned_collective const& c, void const* in, void* out) override {
     held& h = held_.emplace_back(held{number, &c, in, out, {}});
     if (in != nullptr && (in == out || c_.one_in(2))) {  // null: a slice that another processor holds
       auto const* const first = static_cast<std::byte const*>(in);
@@ -32,6 +32,7 @@ class late_transport final : public mt::transport {
     }
     std::int64_t const bytes = mt::result_bytes_of(c.call, c.with.count, c.with.index);
     if (bytes != 0) std::memset(out, 0xff, static_cast<std::size_t>(bytes));  // NaN for floats
+    return true;
   }
   void wait(int number) override {
     for (; is_held(number); held_.pop_front()) {

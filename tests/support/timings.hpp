@@ -14,7 +14,7 @@ namespace meshtensor_test {
 inline std::vector<meshtensor::job> const& jobs_of_each_timing() {
   static auto const all = [] {
     std::vector<meshtensor::job> jobs;
-    for (auto const timing : meshtensor::exchange_timings) jobs.push_back(meshtensor::job::in_lockstep(timing));
+    for (auto const timing : meshtensor::collective_timings) jobs.push_back(meshtensor::job::in_lockstep(timing));
     return jobs;
   }();
   return all;
@@ -29,7 +29,7 @@ std::string fault_at_some_timing(meshtensor::module const& m, int entry, meshten
   std::size_t const timings = meshtensor::count_overlapped(m, p.steps) == 0 ? 1 : jobs_of_each_timing().size();
   for (std::size_t i = 0; i < timings && fault.empty(); ++i) {
     fault = run(jobs_of_each_timing()[i]);
-    if (!fault.empty()) fault += std::string(", collectives ") + text_of(meshtensor::exchange_timings[i]);
+    if (!fault.empty()) fault += std::string(", collectives ") + text_of(meshtensor::collective_timings[i]);
   }
   return fault;
 }

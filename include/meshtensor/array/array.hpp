@@ -25,7 +25,7 @@ namespace meshtensor {
 template <class T, auto... Dims>
 class array : public any_array<T> {
   static_assert((dim_type<std::remove_cvref_t<decltype(Dims)>> && ...),
-                "meshtensor T10: an array is declared by its element type and its dims: mt::array<float, batch>");
+                "meshtensor T38: an array is declared by its element type and its dims: mt::array<float, batch>");
   static constexpr name labels[] = {Dims.dim_name..., name{}};  // `name{}`, because an array must not be empty
 
  public:

@@ -141,7 +141,7 @@ array_view<T> in_memory(T* data, D const&... dims) {
 template <class T, class... D>
 requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent> || dim_type<D>) && ...) && (dim_type<D> || ...)
 array_view<T> in_memory(T*, D const&...) {
-  static_assert(is_valid<detail::wrong<"T10 in_memory: elements at an address have dims with extents, those too whose "
+  static_assert(is_valid<detail::wrong<"T39 in_memory: elements at an address have dims with extents, those too whose "
                                        "type says one: mt::in_memory(p, rows(64), columns(512))",
                                        D...>>);
   return {nullptr, std::span<strided_extent const>()};

@@ -124,7 +124,8 @@ class interpreter {
         auto [place, missing] = variables_->try_emplace(path_text(m_, v.path));
         if (missing) {
           place->second = block(v.type, v.dims, b_);
-          fill(place->second.window(), initial_of(m_, b_, v, *settings_));
+          each_equal_start(place->second.window(), v.equal,
+                           [first = initial_of(m_, b_, v, *settings_)](view const& part) { fill(part, first); });
         }
         at(m_.result(n)) = place->second;
         break;

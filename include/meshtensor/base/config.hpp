@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "meshtensor/base/lazy.hpp"
+
 #define MESHTENSOR_VERSION_MAJOR 0
 #define MESHTENSOR_VERSION_MINOR 1
 #define MESHTENSOR_VERSION_PATCH 0
@@ -108,10 +110,5 @@ inline constexpr int max_windows_of_one = 3;
 inline constexpr int max_reshapes = 256;  // pairs of dims, or of a dim and its parts, that name the same elements
 inline constexpr int max_watched = 64;    // tensors that a program watches
 inline constexpr int max_rules = 64;      // rules of one layout
-
-/// `template <class = lazy>` marks a function that is the same for all programs, or that most programs never call. The
-/// compiler instantiates it, and the functions that it calls for every dtype, only if it is called and not linked (see
-/// compiled/). Pass the parameter on, because g++ instantiates every function that is named with fixed arguments.
-struct lazy;
 
 }  // namespace meshtensor

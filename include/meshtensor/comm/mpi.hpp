@@ -92,8 +92,8 @@ class mpi_world {
   std::int64_t workspace_bytes(collective_call const& call, int count) const {
     return comm::mpi_algorithm_of(call, count, options_.made).workspace_bytes();
   }
-  /// Whether MPI alone reads the operand and writes the result.
-  bool only_mpi_touches(collective_call const& call, int count) const {
+  /// Whether the operand and the result may be in a device's memory, because MPI alone reads and writes them.
+  bool takes_device_memory(collective_call const& call, int count) const {
     return comm::mpi_algorithm_of(call, count, options_.made).only_mpi_touches();
   }
 

@@ -123,6 +123,10 @@ class eager_record : eager_tables, interpreter {
     for (; done_ < b.m.node_count; ++done_) {
       node const& n = b.m.nodes[done_];
       if (n.region != entry_) continue;
+      if (n.kind == primitive::hide || n.kind == primitive::show)
+        throw error("R87",
+                    "each and map do not run in an eager scope: write the step as a program, and run it by "
+                    "mt::executable");
       if (n.kind == primitive::input) see(n);
       if (n.kind == primitive::read) fetch(b.m.variables[variable_of(n)]);
       detail::require_fits(b.m, n, numbers_);

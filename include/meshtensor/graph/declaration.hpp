@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declares a primitive: the facts that hold for all of its nodes, as data that passes read. Every primitive has one
-// declaration, in its struct of rules (op/rules.hpp).
+// declaration, in its struct of rules (op/table.hpp).
 #pragma once
 
 #include "meshtensor/graph/module.hpp"

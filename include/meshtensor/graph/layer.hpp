@@ -17,7 +17,7 @@ namespace detail {
 template <class F, class... Args>
 requires(!scope<typename nth<0, Args..., F>::type>)
 consteval auto layer_finding() {
-  return refusal<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>{};
+  return refusal<"T17 a layer is called with a scope first: part(s / \"name\", x)", Args...>{};
 }
 template <class F, scope S, class... Args>
 consteval auto layer_finding() {
@@ -29,7 +29,7 @@ consteval auto layer_finding() {
   if constexpr (finds) return F::template finding<Args...>();
   else if constexpr (takes<F, S, Args...>) return no_error{};
   else if constexpr (requires { F::usage; }) return refusal<F::usage, Args...>{};
-  else return refusal<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>{};
+  else return refusal<"T18 a layer is called with other arguments than its function takes, a scope and", Args...>{};
 }
 /// The result of a call that was refused: the first tensor among its arguments.
 template <class... Args>

@@ -11,6 +11,7 @@ namespace meshtensor {
 struct open_each {
   dim_id dim;
   bool shares_variables;  // it is a `map`
+  bool starts_equal;      // the variables of all indices start with the same numbers
   int depth;              // the number of loops and branches that were open when it was opened
   value_id first;         // the first value made inside
   id_list<> outside;      // tensors that the body uses

@@ -75,10 +75,10 @@ enum class primitive : std::uint8_t {
   count_   // the number of primitives
 };
 
-/// Whether a device computes nodes of this kind, that is, neither inputs and outputs nor structure nor communication.
-constexpr bool is_computed(primitive p) {
-  return p == primitive::iteration || (p >= primitive::constant && p < primitive::hide);
-}
+/// The operations are the primitives that a device computes, that is, neither inputs and outputs nor structure nor
+/// communication.
+inline constexpr primitive first_operation = primitive::iteration, last_operation = primitive::extension;
+constexpr bool is_computed(primitive p) { return p >= first_operation && p <= last_operation; }
 
 /// Whether computing a result again costs only arithmetic and data movement, so that it may be recomputed instead of
 /// saved.

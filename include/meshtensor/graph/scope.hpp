@@ -46,7 +46,7 @@ class trace_scope : public scope_variables {
   /// Rejects a parameter without a name.
   template <class First, class... Args,
             class Reason = detail::refusal<
-                "T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First, Args...>>
+                "T19 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First, Args...>>
   requires(!std::convertible_to<First, char const*>)
   MESHTENSOR_REFUSES constexpr tensor<Compute> parameter(First, Args...) const {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
@@ -107,14 +107,13 @@ class trace_scope : public scope_variables {
   /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
   /// in this body gave it, else its value before.
   ///
-  /// grad    flows into the value that the update gave
   template <handle H>
   constexpr H next(H const& variable) const {
     value_id const v = next_value(variable.id);
     return v == no_id ? variable : H(b_, v);
   }
   /// As `update`, but it may come after an update of the same variable in the same body, whose value it replaces. For
-  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks what an optimizer has just computed. The count of updates stays.
+  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks the result of an optimizer. The count of updates stays.
   ///
   /// errors  as of `update`; G05 the update that it replaces is in another loop or branch
   template <handle H, handle V>
@@ -141,7 +140,7 @@ class trace_scope : public scope_variables {
 
   template <dim_type First, class... Args>
   constexpr tensor<Compute, First> input(
-      named<detail::refusal<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)", First,
+      named<detail::refusal<"T24 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)", First,
                             Args...>> const&,
       First, Args...) const {
     b_->give_up();
@@ -176,7 +175,7 @@ class trace_scope : public scope_variables {
   }
   /// Rejects an output without a name.
   template <handle H, class... Args,
-            class Reason = detail::refusal<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>
+            class Reason = detail::refusal<"T19 an output is declared by its name first: s.output(\"y\", y)", H>>
   MESHTENSOR_REFUSES constexpr void output(H const&, Args const&...) const {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
     b_->give_up();
@@ -185,7 +184,7 @@ class trace_scope : public scope_variables {
   /// Rejects an output that is neither a tensor nor a number.
   template <class N>
   requires(!handle<N> && !std::convertible_to<N const&, meshtensor::number> && !std::is_same_v<N, detail::no_result>)
-  constexpr void output(named<detail::refusal<"T10 an output is a tensor or a number, one for each name", N>> const&,
+  constexpr void output(named<detail::refusal<"T22 an output is a tensor or a number, one for each name", N>> const&,
                         N const&) const {
     b_->give_up();
   }
@@ -221,7 +220,7 @@ class trace_scope : public scope_variables {
   /// Rejects a call without the name first, or without a value.
   template <
       class A, class... B,
-      class Reason = detail::refusal<"T10 a number is declared by its name first, then the value that it has until "
+      class Reason = detail::refusal<"T19 a number is declared by its name first, then the value that it has until "
                                      "it is set: s.number(\"rate\", 0.1)",
                                      A>>
   requires(std::is_arithmetic_v<A>)
@@ -231,7 +230,7 @@ class trace_scope : public scope_variables {
   }
   template <class... None>
   requires(sizeof...(None) == 0)
-  constexpr meshtensor::number number(named<detail::refusal<"T10 a number is declared with the value that it has until "
+  constexpr meshtensor::number number(named<detail::refusal<"T21 a number is declared with the value that it has until "
                                                             "it is set: s.number(\"rate\", 0.1)",
                                                             None...>> const&,
                                       None const&...) const {

@@ -26,10 +26,11 @@ struct table_builder {
     if (!std::is_constant_evaluated()) raise(d);
     m.report = d;
   }
-  /// Refuses the program for an error that the compiler has reported itself. Therefore no other error is reported.
+  /// Refuses the program for an error that the compiler has reported itself. Therefore no other error is reported, and
+  /// the text has no code, because no one sees it.
   constexpr void give_up() {
     if (!m.report.empty()) return;
-    m.report << "T10 the compiler says what is wrong";
+    m.report << "the compiler says what is wrong";
     m.report.is_said = true;
   }
   /// Reports a sentence such as `G04 a scope …` unless a condition holds. Returns the condition.
@@ -68,6 +69,7 @@ struct table_builder {
         return static_cast<dim_id>(i);
       }
     dim_row row{static_cast<dim_row::kind_t>(rule.kind), intern(label), no_id, no_id, rule.value};
+    if (rule.kind == extent_rule::fixed && has_dim(rule.first)) row.first = find_dim(rule.first);
     if (rule.kind > extent_rule::dynamic) {
       row.first = find_dim(rule.first, label);
       if (!rule.second.empty()) row.second = find_dim(rule.second, label);

@@ -141,7 +141,7 @@ constexpr void trace_entry(module& m) {
   b.begin_region(region_kind::entry, b.intern(label));
   using given = decltype(typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location()))));
   if constexpr (handle<given>)
-    static_assert(is_valid<wrong<"T10 a program returns nothing: s.output(\"y\", y) gives a tensor out", given>>);
+    static_assert(is_valid<wrong<"T23 a program returns nothing: s.output(\"y\", y) gives a tensor out", given>>);
   typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location())));
 }
 }  // namespace detail
@@ -166,7 +166,7 @@ constexpr module try_trace() {
   if constexpr (program_set<Program>)
     Program::each([&]<class P>() {
       static_assert(!detail::of_one_size<P>,
-                    "meshtensor T10: a set of programs has one size: mt::sized<mt::programs<train, ask>, batch(16)>");
+                    "meshtensor T38: a set of programs has one size: mt::sized<mt::programs<train, ask>, batch(16)>");
       detail::trace_entry<P>(m);
     });
   else detail::trace_entry<Program>(m);

@@ -63,8 +63,12 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   shape dims{};
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
+  std::uint8_t equal = 0;
   for (int e = 0; e < b.each_count; ++e)
-    if (!b.eaches[e].shares_variables) dims.add(b.eaches[e].dim);
+    if (!b.eaches[e].shares_variables) {
+      if (b.eaches[e].starts_equal) equal = static_cast<std::uint8_t>(equal | 1u << dims.count);
+      dims.add(b.eaches[e].dim);
+    }
   int const stacked = dims.count;
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
@@ -82,6 +86,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
     if (v.path != path) continue;
     if (v.dims == dims && v.type == type && v.trainable == trainable) {
       require_same_start(b, v, start.kind, b.add_number(start.argument));
+      if (diagnostic d{}; v.equal != equal)
+        b.note(add_path(d << "G03 '", b.m, path)
+               << "' starts equal for all indices of an each in one place, but not in "
+                  "another: give mt::start_equal to both");
       if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
       b.declared[i] = true;
       return static_cast<variable_id>(i);
@@ -95,14 +103,14 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   if (start.kind == initializer_kind::constant) require_element(b, start.argument, type, "is the initial value of");
   b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
   b.m.variables[b.m.variable_count] = {
-      path, type,   trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),
-      {},   b.site, 0,         false};
+      path,   type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {},
+      b.site, 0,    equal,     false};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
 }
 
-/// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks` says
-/// so, and an each takes slices if it has the each's dim.
+/// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks`
+/// says so, and an each takes slices if it has the each's dim.
 constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks) {
   region_id const here = b.region;
   int const depth = b.depth, eaches = std::exchange(b.each_count, 0);

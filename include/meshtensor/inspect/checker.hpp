@@ -77,7 +77,7 @@ inline void copy_state(store& from, store& to) {
 inline check_result compare_without_kernels(checked_program const& program, store& from, std::uint64_t seed,
                                             mesh_shape const& mesh, checked_step const& step,
                                             std::span<dim_extent const> extents) {
-  auto const job = job::in_lockstep(exchange_timing::at_once);
+  auto const job = job::in_lockstep(collective_timing::at_once);
   auto const plain = lower(program.traced, program.label, mesh, program.layout, extents);
   store others(job, seed);
   session<reference_device> again(others, plain->graph, plain->planned, mesh, plain->entry, {}, [] {}, program.counted);
@@ -94,12 +94,12 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
   std::unique_ptr<checker> checks;
   check_result result;
   bool is_done = false;
-  auto const compare = [&](exchange_timing timing, store& values, mesh_shape const& mesh, checked_step& step) {
+  auto const compare = [&](collective_timing timing, store& values, mesh_shape const& mesh, checked_step& step) {
     copy_state(from, values);
     if (!checks) checks = std::make_unique<checker>(program.traced, program.label, mesh, step.planned());
     check_result const here = checks->run(step.graph(), step, values);
-    if (timing == exchange_timing::at_once) result = here;
-    if (timing == exchange_timing::at_once && !here.agrees() && program.fuses) {
+    if (timing == collective_timing::at_once) result = here;
+    if (timing == collective_timing::at_once && !here.agrees() && program.fuses) {
       check_result const without = compare_without_kernels(program, from, values.seed(), mesh, step, checks->extents());
       if (!without.agrees()) {
         result = without, is_done = true;
@@ -113,7 +113,7 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
     result.difference += std::string("; only if collectives are made ") + text_of(timing) +
                          ": something touches their memory before the wait, please report it";
   };
-  for (exchange_timing const timing : exchange_timings) {
+  for (collective_timing const timing : collective_timings) {
     if (is_done) break;
     auto const job = job::in_lockstep(timing);
     store values(job, from.seed());

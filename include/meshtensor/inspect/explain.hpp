@@ -83,11 +83,9 @@ std::string drawing(draft<Executable> const& d) {
 namespace detail {
 template <class = lazy>
 std::string text_of_instructions(module const& m, plan const& p) {
-  std::vector<instruction> all;
   int entry = 0;
   while (m.regions[entry].kind != region_kind::entry) ++entry;
-  list_instructions(m, p, entry, [&](instruction const& i) { all.push_back(i); });
-  return text_of(all, m, p);
+  return text_of(instructions_of({m, p, entry}), m, p);
 }
 #if MESHTENSOR_COMPILED
 extern template std::string text_of_instructions<lazy>(module const&, plan const&);

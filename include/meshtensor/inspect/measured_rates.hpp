@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "meshtensor/emit/page_rates.hpp"
+#include "meshtensor/job/job_runner.hpp"
 #include "meshtensor/job/planned_collective.hpp"
-#include "meshtensor/job/transport.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/run/executable.hpp"
 

@@ -9,8 +9,9 @@
 
 #include "meshtensor/base/saturating.hpp"
 #include "meshtensor/inspect/link_clock.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/engine/by_transport.hpp"
+#include "meshtensor/pass/list_instructions.hpp"
 
 namespace meshtensor {
 
@@ -34,7 +35,7 @@ class step_clock {
     require(best.flops > 0 && best.bytes > 0, "R28: a processor needs rates above 0");
     int entry = 0;
     while (m.regions[entry].kind != region_kind::entry) ++entry;
-    list_instructions(m, p, entry, [this](instruction const& i) { list_.push_back(i); });
+    list_ = instructions_of({m, p, entry});
     for (instruction const& i : list_)
       if (i.kind == instruction_kind::launch) seconds_[i.node] = seconds_of_kernel(m.nodes[i.node]);
     rank_context const mine(m, p, mesh, 0);
@@ -44,7 +45,7 @@ class step_clock {
       message& e = messages_[first_of(which)];
       ++e.parts;
       if (goes_with_another(p, i)) continue;
-      e.number = links_.prepare(p.joined[i] == 0 ? mine.exchange(which) : joined_exchange(m, p, mine, which));
+      e.number = links_.prepare(p.joined[i] == 0 ? mine.collective_of(which) : mine.joined_collective(which));
     }
   }
 
@@ -140,7 +141,7 @@ class step_clock {
   plan const& p_;
   rates best_;
   link_clock links_;
-  std::vector<instruction> list_;
+  dynamic_array<instruction> list_;
   std::vector<double> seconds_;          // of kernels, by node
   std::map<node_id, message> messages_;  // by the last collective of a joined group
   std::int64_t now_ = 0, waited_ = 0, iteration_ = 0;

@@ -36,7 +36,7 @@ class simulated_runner final : public job_runner {
     explicit network(std::vector<link> links) : clock_(std::move(links)) {}
 
     int prepare(planned_collective const& c) override { return clock_.prepare(c); }
-    void start(int number, planned_collective const& c, void const* in, void* out) override;
+    bool start(int number, planned_collective const& c, void const* in, void* out) override;
     void wait(int number) override { ahead_ += std::max<std::int64_t>(0, clock_.done(number) - now()); }
     std::int64_t ahead() const override { return ahead_; }
     std::int64_t taken() const { return clock_.taken(); }
@@ -51,7 +51,7 @@ class simulated_runner final : public job_runner {
   network end_;
 };
 
-inline void simulated_runner::network::start(int number, planned_collective const& c, void const* in, void* out) {
+inline bool simulated_runner::network::start(int number, planned_collective const& c, void const* in, void* out) {
   std::int64_t const begin = timeline::now();
   clock_.start(number, now());
   bool const sums = c.call.kind == collective::all_reduce || c.call.kind == collective::reduce_scatter;
@@ -61,6 +61,7 @@ inline void simulated_runner::network::start(int number, planned_collective cons
   else if (sums && in != out) comm::copy(out, comm::whole(bytes), in, comm::taken(c.call, c.with.count, 0, 0));
   else if (!sums && out != nullptr) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
   ahead_ -= timeline::now() - begin;  // copying stands for the network, so it is no time of the rank
+  return true;
 }
 
 /// A job in which this process is the first rank of any mesh, and a model replaces the network. `record()` and

@@ -14,7 +14,8 @@
 
 #include "meshtensor/array/array_text.hpp"
 #include "meshtensor/base/warning.hpp"
-#include "meshtensor/job/transport.hpp"
+#include "meshtensor/comm/collective_timing.hpp"
+#include "meshtensor/job/job_runner.hpp"
 
 #if MESHTENSOR_WITH_MPI
 #  include "meshtensor/comm/mpi/library.hpp"
@@ -34,7 +35,7 @@ std::unique_ptr<job_runner> runner_of_ranks(MPI_Comm ranks);
 template <class = lazy>
 std::unique_ptr<job_runner> runner_of_threads();
 template <class = lazy>
-std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing);
+std::unique_ptr<job_runner> runner_in_lockstep(collective_timing timing);
 
 }  // namespace detail
 
@@ -62,7 +63,7 @@ class job {
   /// Runs all ranks of a mesh in lockstep, node by node, on the calling thread. `timing` says when collectives read and
   /// write.
   template <class = lazy>
-  static job in_lockstep(exchange_timing timing = exchange_timing::at_once) {
+  static job in_lockstep(collective_timing timing = collective_timing::at_once) {
     return job(detail::runner_in_lockstep(timing));
   }
 

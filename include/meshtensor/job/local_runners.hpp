@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "meshtensor/comm/local.hpp"
+#include "meshtensor/job/job_runner.hpp"
 #include "meshtensor/job/lockstep.hpp"
-#include "meshtensor/job/transport.hpp"
 
 namespace meshtensor {
 
@@ -50,17 +50,19 @@ class thread_runner final : public job_runner {
 template <class = lazy>
 class lockstep_runner final : public job_runner {
  public:
-  explicit lockstep_runner(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
+  explicit lockstep_runner(collective_timing timing = collective_timing::at_once) : timing_(timing) {}
   int size() const override { return 0; }
   std::vector<int> held(int size) const override { return thread_runner().held(size); }
   bool in_lockstep() const override { return true; }
-  std::unique_ptr<exchanges> exchanges_of_all() const override { return detail::exchanges_in_lockstep(timing_); }
+  std::unique_ptr<transport> transport_of_all(int size) const override {
+    return std::make_unique<lockstep<>>(size, timing_);
+  }
   void run(int, rank_work) override {
     throw error("R03", "in lockstep there is no transport: communicate through a plan, or use threads or ranks");
   }
 
  private:
-  exchange_timing timing_;
+  collective_timing timing_;
 };
 
 }  // namespace meshtensor

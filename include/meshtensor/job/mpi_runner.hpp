@@ -8,9 +8,9 @@
 #include "meshtensor/comm/mpi/last_words.hpp"
 #include "meshtensor/comm/mpi/pin.hpp"
 #include "meshtensor/comm/wait_limits.hpp"
+#include "meshtensor/job/job_runner.hpp"
 #include "meshtensor/job/launch.hpp"
 #include "meshtensor/job/same_on_all_ranks.hpp"
-#include "meshtensor/job/transport.hpp"
 
 namespace meshtensor {
 

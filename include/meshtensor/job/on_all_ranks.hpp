@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/base/bytes.hpp"
-#include "meshtensor/job/transport.hpp"
+#include "meshtensor/job/job_runner.hpp"
 
 namespace meshtensor {
 

@@ -11,6 +11,7 @@
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/job/collective_of_step.hpp"
 #include "meshtensor/job/collective_planner.hpp"
+#include "meshtensor/pass/join_collectives.hpp"
 
 namespace meshtensor {
 
@@ -66,7 +67,7 @@ class rank_context {
   view const* windows() const { return views_.data(); }
   /// Bytes of this rank's part of a value.
   std::int64_t bytes(value_id v) const { return bytes_[v]; }
-  planned_collective const& exchange(node_id which) const { return *collectives_[which]; }
+  planned_collective const& collective_of(node_id which) const { return *collectives_[which]; }
   /// Whether this rank has a value of a loop's body in the current iteration. For example, if a stack is sharded along
   /// the loop's dim, only one rank has the slice of an iteration.
   bool is_here(value_id v) const {
@@ -79,18 +80,20 @@ class rank_context {
   /// The collective with the values of this step. A move gets the numbers of the step, a slice gets the root of the
   /// iteration, and an exchange of rows gets its counts.
   /// errors R10 a slice or a pad beyond its dim
-  planned_collective const& exchange_now(node_id which) {
+  planned_collective const& collective_now(node_id which) {
     planned_collective& c = *collectives_[which];
     if (c.counts != no_id) set_runs(which, at(c.counts));
-    return exchange_before_counts(which);
+    return collective_before_counts(which);
   }
   /// The same before the counts of an exchange of rows are known. `set_runs` sets them later.
-  planned_collective const& exchange_before_counts(node_id which) {
+  planned_collective const& collective_before_counts(node_id which) {
     planned_collective& c = *collectives_[which];
     if (!c.slices.empty()) set_root(c, context.index);
     if (c.first != no_id) set_numbers(c, m_, p_.numbers, m_.nodes[which], context.numbers);
     return c;
   }
+  /// The collective that carries all collectives that are joined to `last`. It concatenates their blocks.
+  planned_collective joined_collective(node_id last) const;
   void set_runs(node_id which, view const& counts) {
     meshtensor::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).back, counts);
   }
@@ -140,6 +143,17 @@ inline void rank_context::find_all() {
   collective_planner const planner(m_, p_, mesh_, rank_);
   for (int i = 0; i < m_.node_count; ++i)
     if (is_collective(m_.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = planner.of(m_.nodes[i]);
+}
+
+inline planned_collective rank_context::joined_collective(node_id last) const {
+  planned_collective const& one = collective_of(last);
+  planned_collective all;
+  all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
+  all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
+  all.call.file = one.call.file, all.call.line = one.call.line, all.call.together = one.call.together;
+  all.call.dims = 1, all.call.extent[0] = 0;
+  each_joined(m_, p_, last, [&](node_id c) { all.call.extent[0] += elements_of(collective_of(c).call); });
+  return all;
 }
 
 }  // namespace meshtensor

@@ -54,7 +54,7 @@ std::unique_ptr<job_runner> runner_of_threads() {
   return std::make_unique<thread_runner>();
 }
 template <class>
-std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing) {
+std::unique_ptr<job_runner> runner_in_lockstep(collective_timing timing) {
   return std::make_unique<lockstep_runner<>>(timing);
 }
 
@@ -64,7 +64,7 @@ extern template std::unique_ptr<job_runner> started_runner<with_mpi>();
 extern template std::unique_ptr<job_runner> runner_of_ranks<lazy>(MPI_Comm);
 #  endif
 extern template std::unique_ptr<job_runner> runner_of_threads<lazy>();
-extern template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
+extern template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(collective_timing);
 #endif
 
 }  // namespace meshtensor::detail

@@ -59,7 +59,7 @@ struct batch_norm_along {
 
 struct batch_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 batch_norm takes a scope, x and its channels, then perhaps statistics or options, not a scope and"};
+      "T18 batch_norm takes a scope, x and its channels, then perhaps statistics or options, not a scope and"};
   template <handle X, channels C, class... How>
   static consteval auto finding() {
     using meshtensor::detail::refusal;

@@ -126,14 +126,14 @@ inline constexpr bool lacks_new<X, From, Into> = meshtensor::detail::lacks_dim<X
 template <bool Backward>
 struct convolution_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 convolution takes a scope, x, c_in, c_out and windows, then perhaps no_bias or an initializer, not a scope "
+      "T18 convolution takes a scope, x, c_in, c_out and windows, then perhaps no_bias or an initializer, not a scope "
       "and"};
   template <handle X, channels From, channels Into, convolution_argument... Args>
   static consteval auto finding() {
     constexpr auto count = std::tuple_size_v<decltype(std::tuple_cat(windows_in(std::declval<Args const&>())...))>;
     if constexpr (count < 1 || count > 3)
       return meshtensor::detail::refusal<
-          "T10 convolution: name one to three windows: convolution(s / \"first\", x, c_in, c_out, mt::window(rows, "
+          "T36 convolution: name one to three windows: convolution(s / \"first\", x, c_in, c_out, mt::window(rows, "
           "rows_2, k_rows, {.stride = 2}), mt::window(cols, cols_2, k_cols)), not",
           X, Args...>{};
     else return of<From, Into>::template finding<lacks_new<X, From, Into>, X>();

@@ -8,7 +8,7 @@ namespace meshtensor::nn {
 
 namespace detail {
 struct dropout_body {
-  static constexpr meshtensor::detail::literal usage{"T10 dropout takes a scope, x and a rate, not a scope and"};
+  static constexpr meshtensor::detail::literal usage{"T18 dropout takes a scope, x and a rate, not a scope and"};
   template <handle X, class Rate>
   static consteval auto finding() {
     if constexpr (of_float<X>) return no_error{};

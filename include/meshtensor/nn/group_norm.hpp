@@ -13,7 +13,7 @@ namespace detail {
 
 struct group_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 group_norm takes a scope, x, its channels, mt::to(groups, in_group) and the dims of positions, not a scope "
+      "T18 group_norm takes a scope, x, its channels, mt::to(groups, in_group) and the dims of positions, not a scope "
       "and"};
   template <handle X, dim_type C, class Parts, dim_type... Along>
   static consteval auto finding() {
@@ -35,7 +35,7 @@ struct group_norm_body {
 
 struct instance_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 instance_norm takes a scope, x, its channels and the dims of positions, not a scope and"};
+      "T18 instance_norm takes a scope, x, its channels and the dims of positions, not a scope and"};
   template <handle X, dim_type C, dim_type First, dim_type... Along>
   static consteval auto finding() {
     using meshtensor::detail::refusal;

@@ -15,7 +15,7 @@ constexpr shape mapped_rule(shape const& x, shape const&, shape const& from, sha
 
 struct linear_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 linear takes a scope, x, the dim that it maps from and the one that it maps to, not a scope and"};
+      "T18 linear takes a scope, x, the dim that it maps from and the one that it maps to, not a scope and"};
   template <handle X, dim_type From, dim_type Into>
   static consteval auto finding() {
     using meshtensor::detail::refusal;
@@ -44,7 +44,7 @@ inline constexpr library_layer linear = detail::linear_body{};
 namespace detail {
 struct embed_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 embed takes a scope, integers, the dim of the table's rows and that of what it gives, not a scope and"};
+      "T18 embed takes a scope, integers, the dim of the table's rows and that of what it gives, not a scope and"};
   template <handle Ids, dim_type Vocab, dim_type Model>
   static consteval auto finding() {
     using table = handle_t<Ids::type, dims<Vocab, Model>>;
@@ -66,7 +66,7 @@ inline constexpr library_layer embed = detail::embed_body{};
 namespace detail {
 struct feed_forward_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 feed_forward takes a scope, x, its dim and the one between the two maps, not a scope and"};
+      "T18 feed_forward takes a scope, x, its dim and the one between the two maps, not a scope and"};
   template <handle X, dim_type Model, dim_type Hidden>
   static consteval auto finding() {
     return linear_body::finding<X, Model, Hidden>();

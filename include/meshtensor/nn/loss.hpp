@@ -113,9 +113,10 @@ template <handle L, meshtensor::detail::argument A = meshtensor::detail::no_argu
 requires(!handle<A> || !dim_type<B>)
 constexpr auto cross_entropy(
     L const& logits, A const& = {}, B const& = {}, C const& = {},
-    meshtensor::detail::refused_call<"T10 cross_entropy takes logits, the integers that they should predict, and the "
-                                     "dim of the classes: cross_entropy(scores, token, vocab)",
-                                     L, A, B, C> const& = {}) {
+    meshtensor::detail::refused_call_with<meshtensor::detail::code_if<handle<A>, "T25", "T37">,
+                                          "cross_entropy takes logits, the integers that they should predict, and the "
+                                          "dim of the classes: cross_entropy(scores, token, vocab)",
+                                          L, A, B, C> const& = {}) {
   return meshtensor::detail::given_up(logits);
 }
 

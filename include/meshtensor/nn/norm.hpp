@@ -23,7 +23,7 @@ constexpr auto scale_along(X const& x, D along) {
 
 struct layer_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 layer_norm takes a scope, x and the dim of its mean, not a scope and"};
+      "T18 layer_norm takes a scope, x and the dim of its mean, not a scope and"};
   template <handle X, dim_type D>
   static consteval auto finding() {
     if constexpr (has_dim<X, D>) return no_error{};
@@ -57,7 +57,7 @@ struct layer_norm_body {
 
 struct rms_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 rms_norm takes a scope, x and the dim of its mean, not a scope and"};
+      "T18 rms_norm takes a scope, x and the dim of its mean, not a scope and"};
   template <handle X, dim_type D>
   static consteval auto finding() {
     if constexpr (has_dim<X, D>) return no_error{};

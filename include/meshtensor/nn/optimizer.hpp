@@ -146,10 +146,13 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
 template <class How, class S, class What, class P>
 constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
   if constexpr (!scope<S> || std::is_same_v<What, no_loss>) {
-    static_assert(is_valid<meshtensor::detail::wrong<
-                      "T10 minimize takes a scope for the optimizer's state, then the loss: minimize(s / "
-                      "\"optimizer\", loss)",
-                      S>>);
+    using meshtensor::detail::code_if;
+    using meshtensor::detail::with_code;
+    static_assert(
+        is_valid<meshtensor::detail::wrong<with_code<code_if<scope<S>, "T37", "T17">,
+                                                     "minimize takes a scope for the optimizer's state, then the "
+                                                     "loss: minimize(s / \"optimizer\", loss)">,
+                                           S>>);
   } else {
     update<meshtensor::detail::parameters_of<S>::value>(how, s, what, parameters, where);
   }

@@ -22,7 +22,7 @@ constexpr H unit(H const& x, H const& before) {
 
 struct spectral_norm_body {
   static constexpr meshtensor::detail::literal usage{
-      "T10 spectral_norm takes a scope, a weight and its dim of outputs, then perhaps a number of iterations, not a "
+      "T18 spectral_norm takes a scope, a weight and its dim of outputs, then perhaps a number of iterations, not a "
       "scope and"};
   template <handle W, channels R, class... Iterations>
   static consteval auto finding() {

@@ -75,7 +75,7 @@ template <handle H, detail::argument A = detail::no_argument, detail::argument B
 requires(!dim_type<A> || !std::same_as<B, detail::no_argument>)
 constexpr auto argmax(
     H const& x, A const& = {}, B const& = {},
-    detail::refused_call<"T10 argmax goes along a dim, by its name: argmax(x, vocab)", H, A, B> const& = {}) {
+    detail::refused_call<"T25 argmax goes along a dim, by its name: argmax(x, vocab)", H, A, B> const& = {}) {
   return detail::given_up(x);
 }
 

@@ -99,7 +99,7 @@ template <handle H, detail::argument A = detail::no_argument, detail::argument B
           detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
 requires(!detail::is_to<A>)
 constexpr auto broadcast(H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
-                         detail::refused_call<"T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))",
+                         detail::refused_call<"T26 broadcast names all dims of its result: broadcast(x, mt::to(a, b))",
                                               H, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }

@@ -127,7 +127,7 @@ template <detail::argument X, detail::argument Y = detail::no_argument, detail::
 requires((handle<X> || handle<Y>) && (handle<Y> || !handle<A> || !dim_type<C> || !std::same_as<D, detail::no_argument>))
 constexpr auto concat(
     X const& x, Y const& y = {}, A const& = {}, B const& = {}, C const& = {}, D const& = {},
-    detail::refused_call<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
+    detail::refused_call<"T37 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
                          "a dim as long as both, mt::dim<\"all\", before + after>",
                          X, Y, A, B, C, D> const& = {}) {
   return detail::given_up(x, y);

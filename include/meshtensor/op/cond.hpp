@@ -82,7 +82,7 @@ template <class S, class P, class Then, class Otherwise>
 consteval auto cond_finding() {
   if constexpr (std::is_same_v<P, no_bool>) return no_error{};  // the comparison of numbers is refused already
   else if constexpr (!handle<P>)
-    return refusal<"T10 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 compares a number", P>{};
+    return refusal<"T28 the predicate of cond is a tensor: full(s, n, mt::f64) > 0 compares a number", P>{};
   else if constexpr (!of_bool<P>) return refusal<"T02 cond: the predicate is not a bool", P>{};
   else if constexpr (!takes<Then, S> || !takes<Otherwise, S>)
     return refusal<"T11 each branch of cond takes the scope alone: [&](auto scope) {...}", P>{};
@@ -129,7 +129,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
 template <class P, class Then, class Otherwise>
 requires(!scope<P> && !scope<Then>)
 constexpr auto cond(P const&, Then const&, Otherwise const&,
-                    detail::refused_call<"T10 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
+                    detail::refused_call<"T17 cond takes a scope first: mt::cond(s / \"sign\", sum(x) > 0, "
                                          "[&](auto scope) {...}, [&](auto scope) {...})",
                                          P> const& = {}) {
   return detail::no_result{};

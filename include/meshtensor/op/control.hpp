@@ -61,19 +61,22 @@ constexpr auto start_of_refused(First const& first, More const&... more) {
 template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument>
 requires(!(scope<S> && dim_type<D>))
-constexpr auto repeat(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
-                      detail::refused_call<"T10 a loop takes a scope, the dim that counts its iterations, then tensors "
-                                           "and its body: repeat(s / \"layers\", layers, x, body)",
-                                           S, D> const& = {}) {
+constexpr auto repeat(
+    S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
+    detail::refused_call_with<detail::code_if<scope<S>, "T25", "T17">,
+                              "a loop takes a scope, the dim that counts its iterations, then tensors "
+                              "and its body: repeat(s / \"layers\", layers, x, body)",
+                              S, D> const& = {}) {
   return detail::start_of_refused(s, d, a, b, c);
 }
 template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument>
 requires(!(scope<S> && dim_type<D>))
 constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
-                    detail::refused_call<"T10 a loop takes a scope, the dim that counts its iterations, then tensors "
-                                         "and its body: scan(s / \"time\", time, start, sequence, body)",
-                                         S, D> const& = {}) {
+                    detail::refused_call_with<detail::code_if<scope<S>, "T25", "T17">,
+                                              "a loop takes a scope, the dim that counts its iterations, then tensors "
+                                              "and its body: scan(s / \"time\", time, start, sequence, body)",
+                                              S, D> const& = {}) {
   auto const start = detail::start_of_refused(s, d, a, b, c);
   return std::tuple(start, start);
 }
@@ -81,11 +84,13 @@ constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const
 template <scope S, dim_type D, detail::argument First, detail::argument A = detail::no_argument,
           detail::argument B = detail::no_argument>
 requires(!(detail::is_handles<First> && detail::is_handles<A>))
-constexpr auto scan(S const& s, D, First const& first, A const& a = {}, B const& b = {},
-                    detail::refused_call<"T10 scan takes the first carry, then a sequence, which are tensors: scan(s / "
-                                         "\"time\", time, start, sequence, body); iota(s, time, mt::i32) is a "
-                                         "sequence that counts, full(s, 0, mt::f32, mt::to(batch)) a start",
-                                         First, A, B> const& = {}) {
+constexpr auto scan(
+    S const& s, D, First const& first, A const& a = {}, B const& b = {},
+    detail::refused_call_with<detail::code_if<(number_like<First> || number_like<A>), "T29", "T37">,
+                              "scan takes the first carry, then a sequence, which are tensors: scan(s / "
+                              "\"time\", time, start, sequence, body); iota(s, time, mt::i32) is a "
+                              "sequence that counts, full(s, 0, mt::f32, mt::to(batch)) a start",
+                              First, A, B> const& = {}) {
   auto const start = detail::start_of_refused(s, first, a, b);
   return std::tuple(start, start);
 }

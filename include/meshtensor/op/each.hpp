@@ -12,32 +12,34 @@
 namespace meshtensor {
 
 /// Runs `body` once for every index of `dim`, all at once and each index by itself: `auto loss = each(s / "members",
-/// member, std::tuple(x, y), [](auto m, auto x, auto y) {…})`. The body is written for one index, so no tensor in it has
-/// the dim. It sees its slice of an operand that has the dim, and the whole of any other operand or outer tensor. The
-/// parameters, states, inputs and outputs that it declares have the dim, so that each index has its own. It may train
-/// them: gradients and updates in the body are those of one index.
+/// member, std::tuple(x, y), [](auto m, auto x, auto y) {…})`. The body is written for one index, so no tensor in it
+/// has the dim. It sees its slice of an operand that has the dim, and the whole of any other operand or outer tensor.
+/// The parameters, states, inputs and outputs that it declares have the dim, so that each index has its own. It may
+/// train them: gradients and updates in the body are those of one index. Conditions may differ by index.
 ///
 /// dims    the results of the body, with `dim` in front. A body without results returns nothing
 /// layout  shard the dim like any other dim. A rank that holds one index does the work of the body alone
 /// grad    the gradient of each index. In the body, gradients are those of the sum of all indices' losses, which is the
 ///         index's own loss unless `across` is used. By a tensor from outside, each index gets a gradient of its own
-/// random  the numbers of an index are its slice of numbers that have `dim` in front
+/// random  the numbers of an index are its slice of numbers that have `dim` in front. So are the first values of
+///         variables, unless the last argument is `mt::start_equal`: then all indices start with the same numbers
 /// errors  G42 nested too deep, or twice over one dim; G44 an outer tensor has the dim; G46 a decision or an operation
 ///         that cannot differ by index; G47 an outer variable gets a next value that differs by index
 template <scope S, dim_type D, class Xs, class Body>
 requires(detail::is_handles<Xs>)
-constexpr auto each(S const& s, D, Xs const& operands, Body const& body,
+constexpr auto each(S const& s, D, Xs const& operands, Body const& body, each_start start = each_start::apart,
                     detail::each_line<S, D, Xs, Body> const& where = {}) {
-  return detail::record_each<false, D>(s, where, operands, body);
+  return detail::record_each<false, D>(s, where, operands, body, start);
 }
 template <scope S, dim_type D, class Body>
 requires(!detail::is_handles<Body>)
-constexpr auto each(S const& s, D, Body const& body, detail::each_line<S, D, std::tuple<>, Body> const& where = {}) {
-  return detail::record_each<false, D>(s, where, std::tuple<>{}, body);
+constexpr auto each(S const& s, D, Body const& body, each_start start = each_start::apart,
+                    detail::each_line<S, D, std::tuple<>, Body> const& where = {}) {
+  return detail::record_each<false, D>(s, where, std::tuple<>{}, body, start);
 }
 
-/// `each` with shared parameters: the parameters, states, inputs and outputs that the body declares lack the dim, so all
-/// indices have the same. For example, per-example gradients of ordinary layers are written with `map`.
+/// `each` with shared parameters: the parameters, states, inputs and outputs that the body declares lack the dim, so
+/// all indices have the same. For example, per-example gradients of ordinary layers are written with `map`.
 template <scope S, dim_type D, class Xs, class Body>
 requires(detail::is_handles<Xs>)
 constexpr auto map(S const& s, D, Xs const& operands, Body const& body,

@@ -182,7 +182,7 @@ requires((handle<A> || handle<B> || handle<C> || handle<D>) && !detail::names_di
          !detail::names_dims<C> && !detail::names_dims<D>)
 constexpr auto einsum(
     A const& a, B const& b = {}, C const& c = {}, D const& d = {},
-    detail::refused_call<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A, B, C,
+    detail::refused_call<"T26 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A, B, C,
                          D> const& = {}) {
   return detail::given_up(a, b, c, d);
 }
@@ -190,7 +190,7 @@ constexpr auto einsum(
 template <class A, class B = detail::no_argument, class C = detail::no_argument, class D = detail::no_argument>
 requires(handle<A> || handle<B> || handle<C> || handle<D>)
 constexpr auto matmul(A const& a, B const& b = {}, C const& c = {}, D const& d = {},
-                      detail::refused_call<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the "
+                      detail::refused_call<"T35 a product of matrices is einsum(x, w, mt::to(batch, out)): the "
                                            "dim that the result does not name is summed",
                                            A, B, C, D> const& = {}) {
   return detail::given_up(a, b, c, d);

@@ -30,7 +30,7 @@ constexpr tensor<T> full(S const& s, number const& everywhere, dtype_constant<T>
 template <scope S, dtype T, dim_type A, detail::argument B = detail::no_argument,
           detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
 constexpr auto full(S const& s, number const&, dtype_constant<T>, A, B const& = {}, C const& = {}, D const& = {},
-                    detail::refused_call<"T10 the dims of a tensor that is filled with a number are in to: full(s, "
+                    detail::refused_call<"T26 the dims of a tensor that is filled with a number are in to: full(s, "
                                          "0.5, mt::f32, mt::to(batch))",
                                          A, B, C, D> const& = {}) {
   s.recorder().give_up();

@@ -74,9 +74,10 @@ template <handle X, detail::argument A = detail::no_argument, detail::argument B
           detail::argument C = detail::no_argument>
 requires(!handle<A> || !dim_type<B>)
 constexpr auto gather(X const& x, A const& = {}, B const& = {}, C const& = {},
-                      detail::refused_call<"T10 gather takes a table, a tensor of positions and the dim of the "
-                                           "table that they count: gather(table, index, vocab)",
-                                           X, A, B, C> const& = {}) {
+                      detail::refused_call_with<detail::code_if<handle<A>, "T25", "T37">,
+                                                "gather takes a table, a tensor of positions and the dim of the "
+                                                "table that they count: gather(table, index, vocab)",
+                                                X, A, B, C> const& = {}) {
   return detail::given_up(x);
 }
 /// Rejects the name that other libraries have for gather.
@@ -84,7 +85,7 @@ template <handle X, detail::argument A = detail::no_argument, detail::argument B
           detail::argument C = detail::no_argument>
 constexpr auto take(
     X const& x, A const& = {}, B const& = {}, C const& = {},
-    detail::refused_call<"T10 the rows of an index are gather(table, index, along), of a dim by its name", X, A, B,
+    detail::refused_call<"T35 the rows of an index are gather(table, index, along), of a dim by its name", X, A, B,
                          C> const& = {}) {
   return detail::given_up(x);
 }

@@ -199,7 +199,7 @@ template <handle X, handle Y, class Index, dim_type D, detail::argument A = deta
           detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(!detail::is_to<A>)
 constexpr auto grouped_einsum(X const& x, Y const&, Index const&, D, A const& = {}, B const& = {}, C const& = {},
-                              detail::refused_call<"T10 grouped_einsum(x, matrices, index, groups, mt::to(dims of the "
+                              detail::refused_call<"T26 grouped_einsum(x, matrices, index, groups, mt::to(dims of the "
                                                    "result)): the dims of the result stand in mt::to(...)",
                                                    D, A, B, C> const& = {}) {
   return detail::given_up(x);

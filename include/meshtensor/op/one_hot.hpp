@@ -43,9 +43,10 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>,
 template <handle Index, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
 requires(!dim_type<A> || !detail::is_dtype<B>)
 constexpr auto one_hot(Index const& index, A const& = {}, B const& = {},
-                       detail::refused_call<"T10 one_hot takes the new dim, then the dtype of its result: "
-                                            "one_hot(index, vocab, mt::f32)",
-                                            Index, A, B> const& = {}) {
+                       detail::refused_call_with<detail::code_if<dim_type<A>, "T24", "T25">,
+                                                 "one_hot takes the new dim, then the dtype of its result: "
+                                                 "one_hot(index, vocab, mt::f32)",
+                                                 Index, A, B> const& = {}) {
   return detail::given_up<dtype::f32, typename Index::dim_list>(index);
 }
 

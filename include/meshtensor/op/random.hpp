@@ -153,18 +153,25 @@ constexpr auto const& first_scope(First const& first, More const&... more) {
 template <literal Call, class... A>
 consteval auto random_finding() {
   if constexpr (!(scope<A> || ...))
-    return refusal<joined_words<"T10 random numbers take a scope first, which makes them differ from others: ", Call>,
+    return refusal<joined_words<"T17 random numbers take a scope first, which makes them differ from others: ", Call>,
                    A...>{};
   else if constexpr (!(is_to<A> || ...))
-    return refusal<joined_words<"T10 the dims of random numbers are in to: ", Call>, A...>{};
+    return refusal<joined_words<"T26 the dims of random numbers are in to: ", Call>, A...>{};
   else if constexpr (!(is_dtype<A> || ...))
-    return refusal<joined_words<"T10 random numbers take a dtype: ", Call>, A...>{};
+    return refusal<joined_words<"T24 random numbers take a dtype: ", Call>, A...>{};
   else
-    return refusal<joined_words<"T10 random numbers take a scope, a dtype and their dims, in this order; other bounds "
+    return refusal<joined_words<"T37 random numbers take a scope, a dtype and their dims, in this order; other bounds "
                                 "are arithmetic: low + (high - low) * uniform(...), mean + deviation * normal(...): ",
                                 Call>,
                    A...>{};
 }
+/// The code of a call of `bernoulli` with wrong arguments.
+template <class... A>
+struct bernoulli_code {
+  static constexpr auto value = !(scope<A> || ...)   ? literal("T17")
+                                : !(is_to<A> || ...) ? literal("T26")
+                                                     : literal("T37");
+};
 /// Like `refused_call`, for random numbers.
 template <literal Call, class... A>
 struct refused_random {
@@ -212,10 +219,12 @@ requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C
          !(scope<A> && number_like<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
 constexpr auto bernoulli(
     A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
-    detail::refused_call<"T10 bernoulli takes a scope, a probability, which is a number, and the dims in to: "
-                         "bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities it is uniform(s / "
-                         "\"keep\", mt::f32, mt::to(batch)) < p",
-                         A, B, C, D, E> const& = {}) {
+    detail::refused_call_with<
+        detail::bernoulli_code<A, B, C, D, E>,
+        "bernoulli takes a scope, a probability, which is a number, and the dims in to: "
+        "bernoulli(s / \"keep\", 0.9, mt::to(batch)); by a tensor of probabilities it is uniform(s / "
+        "\"keep\", mt::f32, mt::to(batch)) < p",
+        A, B, C, D, E> const& = {}) {
   return detail::without_random<dtype::boolean>(a, b, c, d, e);
 }
 

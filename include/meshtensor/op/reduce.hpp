@@ -15,7 +15,7 @@ struct reduce_rule : reduce_loops {
   static constexpr primitive kind = primitive::reduce;
   static constexpr declaration declares{.functions = 4, .fusion = fusion_role::reduction, .work = work_kind::sum};
   static constexpr void infer(inference& i) {
-    i.expect(i.function != 0, "T10 a reduction of an unknown kind");
+    i.expect(i.function != 0, "T41 a reduction of an unknown kind");
     i.expect(without(i.dims_of(0), without(i.dims_of(0), i.dims)) == i.dims,
              "T01 a reduction keeps dims of its operand, in their order", 1);
     i.give(i[0].type, i.dims);
@@ -142,7 +142,7 @@ constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {},
 /// Rejects `max` of a number and a tensor, because it is the name of a reduction.
 template <number_like A, handle H>
 constexpr auto max(A const&, H const& x,
-                   detail::refused_call<"T10 max is a reduction, max(x, vocab); of two operands there "
+                   detail::refused_call<"T35 max is a reduction, max(x, vocab); of two operands there "
                                         "is maximum(a, b)",
                                         A, H> const& = {}) {
   return detail::given_up(x);
@@ -160,7 +160,7 @@ constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {},
 /// Rejects `min` of a number and a tensor, because it is the name of a reduction.
 template <number_like A, handle H>
 constexpr auto min(A const&, H const& x,
-                   detail::refused_call<"T10 min is a reduction, min(x, vocab); of two operands there "
+                   detail::refused_call<"T35 min is a reduction, min(x, vocab); of two operands there "
                                         "is minimum(a, b)",
                                         A, H> const& = {}) {
   return detail::given_up(x);

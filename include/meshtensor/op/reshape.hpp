@@ -109,7 +109,7 @@ constexpr shape split_rule(shape const& x, shape const& joined, shape const& par
 
 template <handle H, dim_type Joined, dim_type... Parts>
 consteval auto merge_finding() {
-  if constexpr (sizeof...(Parts) == 0) return refusal<"T10 merge: name the dims that become one", H>{};
+  if constexpr (sizeof...(Parts) == 0) return refusal<"T26 merge: name the dims that become one", H>{};
   else if constexpr (!has_dims<H, Parts...>) return refusal<"T01 merge: the operand lacks a dim", H, Parts...>{};
   else if constexpr (!lacks_dim<H, Joined>)
     return refusal<"T03 merge: the operand already has a dim of the new name", H, Joined>{};
@@ -117,7 +117,7 @@ consteval auto merge_finding() {
 }
 template <handle H, dim_type Joined, dim_type... Parts>
 consteval auto split_finding() {
-  if constexpr (sizeof...(Parts) == 0) return refusal<"T10 split: name the dims that it becomes", H>{};
+  if constexpr (sizeof...(Parts) == 0) return refusal<"T26 split: name the dims that it becomes", H>{};
   else if constexpr (!has_dim<H, Joined>) return refusal<"T01 split: the operand lacks the dim", H, Joined>{};
   else if constexpr (!(lacks_dim<H, Parts> && ...))
     return refusal<"T03 split: the operand already has a dim of a new name", H, Parts...>{};

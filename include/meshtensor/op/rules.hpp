@@ -1,98 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps each primitive to the struct that holds its rules. Passes look rules up only here.
+// Applies the rules of a node's operation, which op/table.hpp lists: its declaration, its checks, its sharding and its
+// plain loops.
 #pragma once
 
-#include "meshtensor/op/argmax.hpp"
-#include "meshtensor/op/argsort.hpp"
-#include "meshtensor/op/broadcast.hpp"
-#include "meshtensor/op/call.hpp"
-#include "meshtensor/op/concat.hpp"
-#include "meshtensor/op/constant.hpp"
-#include "meshtensor/op/conv.hpp"
-#include "meshtensor/op/cumulative_sum.hpp"
-#include "meshtensor/op/detail/structure.hpp"
-#include "meshtensor/op/einsum.hpp"
-#include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
-#include "meshtensor/op/extension.hpp"
-#include "meshtensor/op/gather.hpp"
-#include "meshtensor/op/grouped_einsum.hpp"
-#include "meshtensor/op/iota.hpp"
-#include "meshtensor/op/iteration.hpp"
-#include "meshtensor/op/pad.hpp"
-#include "meshtensor/op/pool.hpp"
-#include "meshtensor/op/put.hpp"
-#include "meshtensor/op/random.hpp"
-#include "meshtensor/op/reduce.hpp"
-#include "meshtensor/op/rename.hpp"
-#include "meshtensor/op/reshape.hpp"
-#include "meshtensor/op/reshard.hpp"
-#include "meshtensor/op/scatter_add.hpp"
-#include "meshtensor/op/shift.hpp"
-#include "meshtensor/op/slice.hpp"
-#include "meshtensor/op/stack.hpp"
-#include "meshtensor/op/transpose.hpp"
+#include "meshtensor/op/table.hpp"
 
 namespace meshtensor {
-
-/// Calls `f.operator()<Rule>()` with the rules of a primitive.
-template <class F>
-constexpr decltype(auto) with_rule(primitive p, F&& f) {
-  switch (p) {
-    case primitive::constant: return f.template operator()<constant_rule>();
-    case primitive::iota: return f.template operator()<iota_rule>();
-    case primitive::iteration: return f.template operator()<iteration_rule>();
-    case primitive::random: return f.template operator()<random_rule>();
-    case primitive::elementwise: return f.template operator()<elementwise_rule>();
-    case primitive::einsum: return f.template operator()<einsum_rule>();
-    case primitive::grouped_einsum: return f.template operator()<grouped_einsum_rule>();
-    case primitive::reduce: return f.template operator()<reduce_rule>();
-    case primitive::conv: return f.template operator()<conv_rule>();
-    case primitive::pool: return f.template operator()<pool_rule>();
-    case primitive::argmax: return f.template operator()<argmax_rule>();
-    case primitive::broadcast: return f.template operator()<broadcast_rule>();
-    case primitive::transpose: return f.template operator()<transpose_rule>();
-    case primitive::rename: return f.template operator()<rename_rule>();
-    case primitive::reshape: return f.template operator()<reshape_rule>();
-    case primitive::slice: return f.template operator()<slice_rule>();
-    case primitive::pad: return f.template operator()<pad_rule>();
-    case primitive::reshard: return f.template operator()<reshard_rule>();
-    case primitive::concat: return f.template operator()<concat_rule>();
-    case primitive::put: return f.template operator()<put_rule>();
-    case primitive::gather: return f.template operator()<gather_rule>();
-    case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
-    case primitive::exchange_rows: return f.template operator()<exchange_rows_rule>();
-    case primitive::cumulative_sum: return f.template operator()<cumulative_sum_rule>();
-    case primitive::argsort: return f.template operator()<argsort_rule>();
-    case primitive::shift: return f.template operator()<shift_rule>();
-    case primitive::stack: return f.template operator()<stack_rule>();
-    case primitive::call: return f.template operator()<call_rule>();
-    case primitive::extension: return f.template operator()<extension_rule>();
-    case primitive::input: return f.template operator()<input_rule>();
-    case primitive::read: return f.template operator()<read_rule>();
-    case primitive::write: return f.template operator()<write_rule>();
-    case primitive::output: return f.template operator()<output_rule>();
-    case primitive::watch: return f.template operator()<watch_rule>();
-    case primitive::argument: return f.template operator()<argument_rule>();
-    case primitive::hide: return f.template operator()<hide_rule>();
-    case primitive::show: return f.template operator()<show_rule>();
-    case primitive::gradient: return f.template operator()<gradient_rule>();
-    case primitive::repeat: return f.template operator()<repeat_rule>();
-    case primitive::composite: return f.template operator()<composite_rule>();
-    case primitive::all_reduce: return f.template operator()<all_reduce_rule>();
-    case primitive::reduce_scatter: return f.template operator()<reduce_scatter_rule>();
-    case primitive::all_gather: return f.template operator()<all_gather_rule>();
-    case primitive::all_to_all: return f.template operator()<all_to_all_rule>();
-    case primitive::move: return f.template operator()<move_rule>();
-    case primitive::move_rows: return f.template operator()<move_rows_rule>();
-    case primitive::local_slice: return f.template operator()<local_slice_rule>();
-    case primitive::wait: return f.template operator()<wait_rule>();
-    case primitive::kernel: return f.template operator()<kernel_rule>();
-    case primitive::nothing:
-    case primitive::count_: break;
-  }
-  return f.template operator()<nothing_rule>();
-}
 
 namespace detail {
 struct declaration_table {
@@ -182,25 +95,6 @@ constexpr primitives computed_in(module const& m) {
   return all;
 }
 
-namespace detail {
-template <class T>
-inline constexpr char identity_of = 0;
-/// Whether a table of structs by primitive, called as table(primitive, f), leads to `T` for a primitive in `among`.
-template <class T>
-constexpr bool leads_to(primitives among, auto table) {
-  for (int p = 0; p < static_cast<int>(primitive::count_); ++p)
-    if (among.has(static_cast<primitive>(p)) &&
-        table(static_cast<primitive>(p), []<class Found>() { return &identity_of<Found>; }) == &identity_of<T>)
-      return true;
-  return false;
-}
-/// Whether `among` has the primitive of these rules.
-template <class Rule>
-constexpr bool occurs(primitives among) {
-  return leads_to<Rule>(among, [](primitive p, auto f) { return with_rule(p, f); });
-}
-}  // namespace detail
-
 /// A function that computes one node.
 using node_loops = void (*)(evaluation const&);
 
@@ -211,7 +105,7 @@ template <primitives Among = primitives::all()>
 void evaluate(evaluation const& e) {
   bool const done = with_rule(e.n.kind, [&]<class R>() {
     if constexpr (requires { R::evaluate(e); }) {
-      if constexpr (!detail::occurs<R>(Among)) return false;
+      if constexpr (!Among.has(R::kind)) return false;
       else if constexpr (requires { R::template evaluate<Among.types>(e); })
         return R::template evaluate<Among.types>(e);
       else return R::evaluate(e), true;

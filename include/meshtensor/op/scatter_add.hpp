@@ -110,7 +110,7 @@ template <handle X, class Index, dim_type D, detail::argument A = detail::no_arg
           detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(dim_type<A> || std::same_as<A, detail::no_argument>)
 constexpr auto scatter_add(X const& x, Index const&, D, A const& = {}, B const& = {}, C const& = {},
-                           detail::refused_call<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the "
+                           detail::refused_call<"T26 scatter_add(x, index, along, mt::to(dims of the result)): the "
                                                 "dims of the result stand in mt::to(...)",
                                                 D, A, B, C> const& = {}) {
   return detail::given_up(x);
@@ -118,7 +118,7 @@ constexpr auto scatter_add(X const& x, Index const&, D, A const& = {}, B const& 
 /// Rejects a call with the dims of the result before the dim that the index counts.
 template <handle X, class Index, dim_type... To, dim_type D>
 constexpr auto scatter_add(X const& x, Index const&, to_dims<To...>, D,
-                           detail::refused_call<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dim "
+                           detail::refused_call<"T37 scatter_add(x, index, along, mt::to(dims of the result)): the dim "
                                                 "that the index counts comes before mt::to(...)",
                                                 D, To...> const& = {}) {
   return detail::given_up(x);

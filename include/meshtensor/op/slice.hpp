@@ -88,10 +88,10 @@ template <handle H, detail::argument From = detail::no_argument, detail::argumen
 requires(!dim_type<From> || !dim_type<To> || std::same_as<First, detail::no_argument>)
 constexpr auto slice(
     H const& x, From const& = {}, To const& = {}, First const& = {}, Step const& = {},
-    checked_line<
-        detail::refusal<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its own, "
-                        "mt::dim<\"part\", 10>, and `first` a number",
-                        H, From, To, First, Step>> const& = {}) {
+    detail::refused_call_with<detail::code_if<(dim_type<From> && dim_type<To>), "T37", "T25">,
+                              "slice(x, length, part, first) takes a part along one dim: `part` is a dim of its own, "
+                              "mt::dim<\"part\", 10>, and `first` a number",
+                              H, From, To, First, Step> const& = {}) {
   return detail::given_up(x);
 }
 

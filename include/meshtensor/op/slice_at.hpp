@@ -163,7 +163,7 @@ template <handle H, handle P, dim_type From, dim_type To, number_like N>
 constexpr auto put(
     H const& x, P const&, From, To, N const&,
     checked_line<
-        detail::refusal<"T10 put(x, part, length, window, start) starts at a tensor of integers; at a number it "
+        detail::refusal<"T29 put(x, part, length, window, start) starts at a tensor of integers; at a number it "
                         "is put(x, part, length, iota(s, window, mt::i32) + number)",
                         H, P, From, To>> const& = {}) {
   return detail::given_up(x);

@@ -126,14 +126,14 @@ template <handle H, detail::argument A = detail::no_argument, detail::argument B
 requires(!dim_type<A>)
 constexpr auto softmax(
     H const& x, A const& = {}, B const& = {},
-    detail::refused_call<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, A, B> const& = {}) {
+    detail::refused_call<"T25 softmax goes along a dim, by its name: softmax(x, vocab)", H, A, B> const& = {}) {
   return detail::given_up(x);
 }
 template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
 requires(!dim_type<A>)
 constexpr auto log_softmax(
     H const& x, A const& = {}, B const& = {},
-    detail::refused_call<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, A, B> const& = {}) {
+    detail::refused_call<"T25 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, A, B> const& = {}) {
   return detail::given_up(x);
 }
 

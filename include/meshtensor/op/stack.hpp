@@ -136,9 +136,10 @@ template <detail::argument A, detail::argument B = detail::no_argument, detail::
           detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
 requires((handle<A> || handle<B> || detail::is_several<A>) && !(detail::is_several<A> && dim_type<B>))
 constexpr auto stack(A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
-                     detail::refused_call<"T10 stack takes a list of tensors, then the new dim, whose extent is their "
-                                          "number: stack({x, y}, pair), or stack(std::tuple(x, y), pair)",
-                                          A, B, C, D, E> const& = {}) {
+                     detail::refused_call_with<detail::code_if<detail::is_several<A>, "T25", "T37">,
+                                               "stack takes a list of tensors, then the new dim, whose extent is their "
+                                               "number: stack({x, y}, pair), or stack(std::tuple(x, y), pair)",
+                                               A, B, C, D, E> const& = {}) {
   return std::apply([](auto const&... all) { return detail::given_up(all...); },
                     std::tuple_cat(detail::as_list(a), detail::as_list(b), detail::as_list(c), detail::as_list(d),
                                    detail::as_list(e)));

@@ -38,7 +38,7 @@ struct neighbours {
   }
   template <class... D,
             class Reason = typename refusal_of<
-                "T10 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not", H, D...>::type>
+                "T39 stencil: `at` takes distances along dims, at(rows(-1), cols(2)), or nothing, not", H, D...>::type>
   requires(!(std::same_as<D, dim_extent> && ...))
   MESHTENSOR_REFUSES constexpr auto operator()(D const&...) const {
     static_assert(is_said<Reason>, "meshtensor refuses this call");

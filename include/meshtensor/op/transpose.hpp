@@ -65,7 +65,7 @@ requires(!detail::is_to<A>)
 constexpr auto transpose(
     H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
     checked_line<
-        detail::refusal<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands meet by "
+        detail::refusal<"T26 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands meet by "
                         "name, so it is seldom needed",
                         H>> const& = {}) {
   return detail::given_up(x);

@@ -41,7 +41,7 @@ template <scope S, detail::argument Condition, detail::argument Body = detail::n
 requires(!std::same_as<Condition, at_most>)
 constexpr auto while_loop(S const& s, Condition const&, Body const& = {}, A const& a = {}, B const& b = {},
                           C const& c = {}, D const& d = {},
-                          detail::refused_call<"T10 while_loop takes the scope, mt::at_most(a limit), the condition, "
+                          detail::refused_call<"T37 while_loop takes the scope, mt::at_most(a limit), the condition, "
                                                "the body and then each carry, not",
                                                Condition, Body, A, B, C, D> const& = {}) {
   auto const all =

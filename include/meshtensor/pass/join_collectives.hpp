@@ -81,6 +81,14 @@ constexpr bool goes_with_another(plan const& p, int which) {
   return p.joined[which] != 0 && p.joined[which] != which + 1;
 }
 
+/// Calls `visit` for each collective that is joined to `last`, in the order of their starts.
+template <class Visit>
+constexpr void each_joined(module const& m, plan const& p, node_id last, Visit visit) {
+  region_id const r = m.nodes[last].region;
+  for (int i = 0; i < p.steps.count[r]; ++i)
+    if (node_id const c = p.steps.nodes[p.steps.first[r] + i]; p.joined[c] == last + 1) visit(c);
+}
+
 constexpr void join_collectives(module const& m, plan& p) { detail::joiner(m, p); }
 
 }  // namespace meshtensor

@@ -4,6 +4,7 @@
 // instruction, collectives of one rank are copies at most, and composites are inlined.
 #pragma once
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/pass/list_instructions/instruction.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
@@ -140,12 +141,45 @@ struct instruction_lister {
 
 }  // namespace detail
 
-/// Gives each instruction of one step of an entry to `add`, in order. A module with a report has no instructions. In
-/// the compiler, a caller first counts the instructions and then fills an array.
+/// Gives each instruction of one step of an entry to `add`, in order. A module with a report has no instructions.
 template <class Add>
 constexpr void list_instructions(module const& m, plan const& p, int entry, Add add) {
   if (m.report.empty()) detail::instruction_lister<Add>{m, p, add}.region(static_cast<region_id>(entry));
 }
+
+/// The instructions of one step of an entry. They are listed on request and not stored, because the compiler needs
+/// their number before it can fill an array. The module and the plan must outlive the list.
+class instruction_list {
+ public:
+  constexpr instruction_list(module const& m, plan const& p, int entry) : m_(&m), p_(&p), entry_(entry) {}
+  template <class = lazy>
+  constexpr std::size_t count() const {
+    std::size_t n = 0;
+    each([&n](instruction const&) { ++n; });
+    return n;
+  }
+  /// Gives each instruction to `add`, in order.
+  template <class Add>
+  constexpr void each(Add add) const {
+    list_instructions(*m_, *p_, entry_, add);
+  }
+
+ private:
+  meshtensor::module const* m_;
+  plan const* p_;
+  int entry_;
+};
+
+/// The instructions of one step of an entry, as engines read them.
+template <class = lazy>
+dynamic_array<instruction> instructions_of(instruction_list const& listed) {
+  dynamic_array<instruction> all;
+  listed.each([&](instruction const& i) { all.push_back(i); });
+  return all;
+}
+#if MESHTENSOR_COMPILED
+extern template dynamic_array<instruction> instructions_of<lazy>(instruction_list const&);
+#endif
 
 }  // namespace meshtensor
 

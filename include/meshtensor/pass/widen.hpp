@@ -8,7 +8,7 @@
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/pass/rebuild.hpp"
 #include "meshtensor/pass/widen/decision.hpp"
-#include "meshtensor/pass/widen/hidden_dims.hpp"
+#include "meshtensor/pass/widen/refused_difference.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -45,7 +45,7 @@ struct widener : rebuild {
  private:
   constexpr void widen(node const& n) {
     enter(n);
-    if (!allows(n)) return;
+    if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
       case primitive::hide:
       case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
@@ -166,9 +166,8 @@ struct widener : rebuild {
     for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
-      bool const is_cotangent = k == 1;  // of an operand
-      shape const dims = is_cotangent ? hidden.wide(from.link(was.arguments, i))
-                                      : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
+      shape const dims = k == 1 ? hidden.wide(from.link(was.arguments, i))  // of a cotangent of an operand
+                                : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id v = (*this)[old];
       if (!dims.includes(m.values[v].dims)) v = reduce(b, reduction::sum, v, without(m.values[v].dims, dims));
       results.add(with_dims(v, dims));
@@ -178,15 +177,14 @@ struct widener : rebuild {
   }
 
   constexpr void gradient(node const& n) {
-    id_list<> by{};
     value_id const loss = (*this)[from.operand(n, 0)];
+    id_list<> by{};
     by.add(m.values[loss].dims.count == 0 ? loss : reduce(b, reduction::sum, loss, m.values[loss].dims));
     for (int i = 1; i < n.operands.count; ++i) by.add((*this)[from.operand(n, i)]);
     copy(n, by);
     for (int i = 0; i < n.results.count; ++i) {
-      value_id const old = from.result(n, i);
-      m.values[(*this)[old]].dims = m.values[by.at[i + 1]].dims;
-      replace(old, laid_out((*this)[old], old));
+      m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
+      replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
     }
   }
 
@@ -197,27 +195,26 @@ struct widener : rebuild {
     value_id const old = from.result(n);
     if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims); dims == from.values[old].dims)
       copy(n);
-    else if (!widen_operation(n, dims)) return;
-    replace(old, laid_out((*this)[old], old));
+    else widen_operation(n, dims);
+    if (m.report.empty()) replace(old, laid_out((*this)[old], old));
   }
-  constexpr bool widen_operation(node const& n, shape const& dims) {
-    id_list<> taken{}, all{};
+  constexpr void widen_operation(node const& n, shape const& dims) {
     bool const is_joined = n.kind == primitive::put || n.kind == primitive::concat;  // these broadcast no operand
-    for (int i = 0; i < n.operands.count; ++i) {
-      value_id const v = (*this)[from.operand(n, i)];
-      bool const joins = is_joined && i < 2;
-      taken.add(joins ? with_dims(v, hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, i).dims)) : v);
-    }
+    auto const operands_of = [&](int wide) {
+      id_list<> all{};
+      for (int k = 0; k < n.operands.count; ++k) {
+        shape const all_dims = hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims);
+        all.add(k < wide ? with_dims((*this)[from.operand(n, k)], all_dims) : (*this)[from.operand(n, k)]);
+      }
+      return all;
+    };
+    id_list<> taken = operands_of(is_joined ? 2 : 0);
     inference i = inferred(n, taken, dims);
-    if (!gives(i, dims)) {
-      for (int k = 0; k < n.operands.count; ++k)
-        all.add(with_dims(taken.at[k], hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims)));
-      i = inferred(n, taken = all, dims);
-    }
-    if (!gives(i, dims)) return refuse(n, "G46 ", text_of(n.kind), " does not take the further dim of an each"), false;
+    if (!gives(i, dims)) i = inferred(n, taken = operands_of(n.operands.count), dims);
+    diagnostic d{};
+    if (!gives(i, dims)) return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
     copy(n, taken);
     m.values[(*this)[from.result(n)]].dims = i.dims;
-    return true;
   }
   constexpr inference inferred(node const& n, ids taken, shape const& dims) const {
     inference i = inference_of(m, taken, n.function, n.attribute, from.result_value(n).type, dims);
@@ -230,40 +227,6 @@ struct widener : rebuild {
   }
   static constexpr bool gives(inference const& i, shape const& dims) {
     return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
-  }
-
-  // Whether a node may differ by index as it does. If not, reports why.
-  constexpr bool allows(node const& n) {
-    for (int k = 0; k < n.results.count; ++k)
-      if (dim_id const dim = hidden.hidden_and_shown(from.result(n, k)); dim != no_id)
-        return refuse(n, "G44 a tensor differs by index of '", from.dim_name(dim),
-                      "' and has this dim, too: rename the dim of the tensor that is the same for all indices"),
-               false;
-    if (n.kind == primitive::show && is_within_decision(n.region, view_attributes::of(n).dim))
-      return refuse(n, "G46 across stands in a loop or branch that not all indices of '",
-                    from.dim_name(view_attributes::of(n).dim), "' run: some have no such value; call it outside"),
-             false;
-    if (n.operands.count == 0 || hidden.of[from.operand(n, 0)] == 0) return true;
-    name const& dim = from.dim_name(hidden.first(from.operand(n, 0)));
-    if (n.kind == primitive::write)
-      return refuse(n, "G47 the next value of a variable from outside differs by index of '", dim,
-                    "': declare the variable in the each, or reduce over the dim, as in mean(across(x, dim), dim)"),
-             false;
-    if (n.kind == primitive::output)
-      return refuse(n, "G47 an output of map differs by index of '", dim,
-                    "': return the tensor from the body and give it out outside"),
-             false;
-    return true;
-  }
-  constexpr bool is_within_decision(region_id r, dim_id dim) const {
-    for (; owner[r] != 0; r = from.regions[r].parent)
-      if (hidden.dims_of(hidden.of_decision(from.nodes[owner[r] - 1])).has(dim)) return true;
-    return false;
-  }
-  constexpr void refuse(node const&, auto const&... words) {
-    diagnostic d{};
-    (d << ... << words);
-    b.note(d);
   }
 };
 

@@ -53,7 +53,9 @@ class bound_program {
         if (!extents.empty()) raise(meshtensor::bind(*graph_, mesh, extents).report);
         plan_ = compilers_plan();
       } else {
-        static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::checked>);
+        static_assert(is_valid<stages::partitioned>);
+        if constexpr (nothing_found<decltype(detail::error_of<stages::partitioned>())>)  // or it is said once more
+          static_assert(stages::template has_valid_plan<pass_input::device>);
         plan_ = plan_at_start(*graph_, entry(), mesh, extents);
       }
     }
@@ -86,8 +88,9 @@ class bound_program {
 
  private:
   static std::unique_ptr<plan const> compilers_plan() {
-    static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
-                  is_valid<stages::plan_checked>);
+    static_assert(is_valid<stages::partitioned>);
+    if constexpr (nothing_found<decltype(detail::error_of<stages::partitioned>())>)  // or it is said once more
+      static_assert(stages::template has_valid_plan<pass_input::numbers>);
     return stored_plan<stages::planned, stages::graph>::load();
   }
 

@@ -42,13 +42,12 @@ struct step_constants {
   std::int64_t peak;      // bytes of the arena, parameters, state and inputs
 };
 
-constexpr step_constants step_constants_of(module const& m, plan const& p, int entry) {
+constexpr step_constants step_constants_of(module const& m, plan const& p, std::span<instruction const> instructions) {
   exchanged const sent = traffic_of(m, p);
   step_constants all{0, sent.exchanges, sent.bytes, p.arena_bytes + p.variable_bytes + p.input_bytes};
   run_counts const runs = run_counts_of(m, p.numbers);
-  list_instructions(m, p, entry, [&](instruction const& i) {
+  for (instruction const& i : instructions)
     if (i.kind == instruction_kind::launch) all.launches = saturated_sum(all.launches, runs.of[m.nodes[i.node].region]);
-  });
   return all;
 }
 
@@ -56,8 +55,7 @@ constexpr step_constants step_constants_of(module const& m, plan const& p, int e
 template <class Executable>
 inline constexpr step_constants constants_of = [] {
   using stages = typename Executable::stages;
-  return step_constants_of(stages::graph, stages::planned,
-                           find_entry(stages::graph, entry_name<typename Executable::entry>()));
+  return step_constants_of(stages::graph, stages::planned, stages::instructions());
 }();
 
 }  // namespace meshtensor

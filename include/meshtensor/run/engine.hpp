@@ -3,29 +3,29 @@
 // rank, or for all ranks of a mesh in lockstep on one thread.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "meshtensor/base/dynamic_array.hpp"
-#include "meshtensor/job/exchanges.hpp"
+#include "meshtensor/job/collectives.hpp"
 #include "meshtensor/run/engine/step_actions.hpp"
 #include "meshtensor/run/engine/step_recorder.hpp"
 
 namespace meshtensor {
 
-/// Runs the instructions of a plan. The device runs the kernels, and `exchanges` runs the collectives.
+/// Runs the instructions of a plan. The device runs the kernels, and the transport `among` runs the collectives. It is
+/// null for an engine whose device runs the collectives of all ranks itself.
 template <class Device>
 class engine {
  public:
   engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-         std::unique_ptr<exchanges> among);
+         transport* among);
 
   /// Runs one step. `numbers` are the evaluated numbers of the module.
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step);
 
   /// Whether a failed step has left messages that may still write to memory.
-  bool is_under_way() const { return exchange_->is_under_way(); }
+  bool is_under_way() const { return collectives_.is_under_way(); }
   /// Starts or stops recording the time of each node.
   void record(bool on, int warm_up = 0) { recorder_.record(on, m_.node_count, warm_up); }
   timeline const* recorded() const { return recorder_.recorded(); }
@@ -60,7 +60,7 @@ class engine {
   meshtensor::module const& m_;
   Device device_;
   std::span<rank_context> processors_;
-  std::unique_ptr<exchanges> exchange_;
+  collectives collectives_;
   dynamic_array<instruction> list_;
   // By rank, then in the order of launches. Empty if a rank's parts of all results are empty.
   dynamic_array<std::optional<typename Device::kernel>> kernels_;

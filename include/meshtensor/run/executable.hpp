@@ -53,7 +53,7 @@ class executable_of {
   using layout = typename arguments::layout;
   static constexpr bool has_device = meshtensor::device<typename arguments::device>;
   static_assert(has_device,
-                "meshtensor T10: the last argument of an executable is a device, as mt::reference_device, "
+                "meshtensor T38: the last argument of an executable is a device, as mt::reference_device, "
                 "mt::default_device or mt::cuda_device; one of your own has what meshtensor/device/device.hpp says");
   using device = std::conditional_t<has_device, typename arguments::device, reference_device>;
   using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Fingerprint>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the module after a pass (MESHTENSOR_PRINT_AFTER=fuse, or all) and the time of each pass
-// (MESHTENSOR_TIME_PASSES=1), if environment variables request it. If the compiler has run the passes, there is nothing
+// Prints the module after a step of lowering (MESHTENSOR_PRINT_AFTER=fuse, or all) and the time of each step
+// (MESHTENSOR_TIME_PASSES=1), if environment variables request it. If the compiler has run the steps, there is nothing
 // to print.
 #pragma once
 
@@ -55,15 +55,22 @@ class pass_log final : public pass_observer {
 
   void begins(char const*) override { begin_ = std::chrono::steady_clock::now(); }
   void ends(char const* pass, module const& m) override {
-    std::chrono::duration<double, std::milli> const span = std::chrono::steady_clock::now() - begin_;
-    if (times_) spans_.emplace_back(pass, span.count());
-    if (is_wanted(pass)) print(pass, m);
+    note_time(pass);
+    if (print_after_ == "all" || print_after_ == pass) print(pass, text_of(m));
+  }
+  void planned(char const* step, module const& m) override {
+    note_time(step);
+    if (print_after_ == step) print(step, text_of(m));
+    else if (print_after_ == "all") print(step, "(no change)\n");
   }
 
  private:
-  bool is_wanted(std::string_view pass) const { return print_after_ == "all" || print_after_ == pass; }
-  void print(char const* pass, module const& m) const {
-    std::fprintf(stderr, "---- %s after %s ----\n%s", label_.c_str(), pass, text_of(m).c_str());
+  void note_time(char const* step) {
+    std::chrono::duration<double, std::milli> const span = std::chrono::steady_clock::now() - begin_;
+    if (times_) spans_.emplace_back(step, span.count());
+  }
+  void print(char const* step, std::string const& text) const {
+    std::fprintf(stderr, "---- %s after %s ----\n%s", label_.c_str(), step, text.c_str());
   }
 
   std::string print_after_;

@@ -112,7 +112,7 @@ inline constexpr finding fetch_finding = [] {
   meshtensor::module const& m = Stages::traced;
   int const port = find_port(m, find_entry(m, entry_name<Entry>()), primitive::output, Label);
   if (port < 0) return finding{};
-  value const& v = m.values[m.operand(m.nodes[port], 0)];
+  value const& v = m.values[m.operand(m.nodes[port < 0 ? 0 : port], 0)];  // clang does not see that it returned
   diagnostic d{};
   if (v.type != T)
     add_type(d << "T02 the output '" << Label << "' is ", m, v.type, v.dims)

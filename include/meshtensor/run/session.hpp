@@ -24,12 +24,6 @@
 
 namespace meshtensor {
 
-namespace detail {
-/// The collectives of one rank on its transport (by_transport.hpp).
-template <class = lazy>
-std::unique_ptr<exchanges> exchanges_by(transport& t, module const& m, plan const& p, rank_context const& mine);
-}  // namespace detail
-
 /// Runs one entry of a partitioned module, step by step, on the ranks of a store. It checks names, whereas `executable`
 /// checks types.
 template <class Device>
@@ -103,7 +97,7 @@ class session {
   dynamic_array<rank_context> const& held() const { return processors_; }
 
  private:
-  /// Whether one engine has all ranks held here, without a transport.
+  /// Whether one engine has all ranks held here.
   bool runs_as_one() const {
     bool const holds_all = static_cast<std::int64_t>(ranks_.size()) == mesh_.size();
     return store_.runner().in_lockstep() || whole_program_device<Device> || (recording_device<Device> && holds_all);
@@ -157,6 +151,7 @@ class session {
   };
   dynamic_array<used_value> used_;                          // values of the store
   dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all ranks held here
+  std::unique_ptr<transport> lockstep_;                     // of all ranks, if they run in lockstep
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each rank held here, or one for all in lockstep
   fed_inputs inputs_{m_, processors_, external_};
   mutable written_outputs outputs_{m_, processors_, external_};   // gets its memory when that is first needed
@@ -174,6 +169,3 @@ class session {
 
 #include "meshtensor/run/session_members.hpp"
 #include "meshtensor/run/session_steps.hpp"
-#if !MESHTENSOR_COMPILED
-#  include "meshtensor/run/engine/by_transport.hpp"
-#endif

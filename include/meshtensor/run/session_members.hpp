@@ -39,10 +39,8 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   if constexpr (requires { device_.join(*job.processes()); })
     if (job.processes() != nullptr) device_.join(*job.processes());
   if (runs_as_one()) {
-    std::unique_ptr<exchanges> all = job.exchanges_of_all();
-    if constexpr (keeps_values<Device>)
-      if (!all) all = detail::exchanges_in_lockstep();
-    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::move(all)));
+    lockstep_ = job.transport_of_all(size);
+    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_, lockstep_.get()));
   } else {
     engines_.resize(ranks_.size());
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
@@ -172,9 +170,7 @@ template <class Device>
 void session<Device>::make_engine(int rank, transport& t) {
   std::size_t const k = index_of(rank);
   rank_context& p = processors_[k];
-  auto ways = detail::exchanges_by(t, m_, p_, p);
-  engines_[k] =
-      std::make_unique<engine<Device>>(m_, p_, entry_, one_device(), std::span<rank_context>(&p, 1), std::move(ways));
+  engines_[k] = std::make_unique<engine<Device>>(m_, p_, entry_, one_device(), std::span<rank_context>(&p, 1), &t);
 }
 
 template <class Device>

@@ -15,6 +15,7 @@
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/scratch.hpp"
 #include "meshtensor/run/shared_value.hpp"
@@ -189,7 +190,8 @@ class store {
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (rank_context* p : held) detail::add_block(fresh, p->window_of(like));
     if (!sources_.fill(label, fresh))
-      for (view const& window : fresh.windows) make(window, first);
+      for (view const& window : fresh.windows)
+        each_equal_start(window, v.equal, [&](view const& part) { make(part, first); });
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 

@@ -49,8 +49,7 @@ class engine<Device> {
   using tensor = typename program::tensor;
 
  public:
-  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-         std::unique_ptr<exchanges>)
+  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors, transport*)
       : m_(m),
         entry_(entry),
         device_(std::move(device)),

@@ -14,7 +14,7 @@ struct extent_rule {
   /// `holders` and `rows` belong to exchanged rows: see dim_row.
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, holders, rows } kind;
   std::int64_t value;  // fixed: the extent. shifted: added to the extent of `first`. windowed: a window_places
-  name first, second;
+  name first, second;  // first, of a fixed extent: the dim whose rules in layouts hold for this one, too
 
   constexpr extent_rule() : kind(dynamic), value(0), first(), second() {}
   constexpr extent_rule(std::int64_t n) : kind(fixed), value(n), first(), second() {}  // NOLINT: a number is an extent
@@ -92,7 +92,8 @@ constexpr extent_rule operator-(A a, N n) {
 namespace detail {
 template <dim_type A>
 constexpr extent_rule windowed_by(window_places count) {
-  if (A::dim_rule.kind == extent_rule::fixed) return {count(A::dim_rule.value)};
+  if (A::dim_rule.kind == extent_rule::fixed)
+    return {extent_rule::fixed, count(A::dim_rule.value), A::dim_name, name{}};
   return {extent_rule::windowed, count.packed(), A::dim_name, name{}};
 }
 }  // namespace detail

@@ -28,6 +28,14 @@ inline constexpr auto joined_words = [] {
   return all;
 }();
 
+/// The code of an overload that rejects two mistakes: `Code` if `Holds`.
+template <bool Holds, literal Code, literal Otherwise>
+struct code_if {
+  static constexpr auto value = Holds ? Code : Otherwise;
+};
+template <class Code, literal Words>
+inline constexpr auto with_code = joined_words<Code::value, " ", Words>;
+
 /// Stands for an argument that was not given.
 struct no_argument {};
 
@@ -41,42 +49,42 @@ template <literal Words, class... Facts>
 struct refusal_of;
 
 inline constexpr literal has_no_shape =
-    "T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims "
+    "T31 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims "
     "by name";
 inline constexpr literal needs_no_transpose =
-    "T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does "
+    "T30 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does "
     "it";
 inline constexpr literal has_extents =
-    "T10 the extent of a dim is a number, extent(batch): it may be known at start-up only";
+    "T31 the extent of a dim is a number, extent(batch): it may be known at start-up only";
 inline constexpr literal has_functions =
-    "T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, "
+    "T30 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, "
     "out))";
 inline constexpr literal has_no_value =
-    "T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a "
+    "T27 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a "
     "step has it by name";
 inline constexpr literal is_cast =
-    "T10 operations are functions: cast(x, mt::f32) changes the dtype; where a tensor is kept, the layout says";
+    "T30 operations are functions: cast(x, mt::f32) changes the dtype; where a tensor is kept, the layout says";
 inline constexpr literal no_number_is_known =
-    "T10 a number has no value while the program is traced: maximum and minimum take numbers, and full(s, n, mt::f64) "
+    "T27 a number has no value while the program is traced: maximum and minimum take numbers, and full(s, n, mt::f64) "
     "is a tensor that can be compared";
 inline constexpr literal has_no_tape =
-    "T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "
+    "T34 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "
     "\"optimizer\", loss); stop_gradient(x) ends them";
 inline constexpr literal has_no_rows =
-    "T10 a tensor has no elements to loop over: operations take all of them, mt::scan goes along a dim";
+    "T32 a tensor has no elements to loop over: operations take all of them, mt::scan goes along a dim";
 inline constexpr literal is_not_indexed =
-    "T10 elements are not indexed: slice(x, dim, part, first) takes a part, gather(x, index, dim) "
+    "T32 elements are not indexed: slice(x, dim, part, first) takes a part, gather(x, index, dim) "
     "the rows of an index";
 
 inline constexpr literal is_not_changed =
-    "T10 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a parameter or "
+    "T33 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a parameter or "
     "state";
 inline constexpr literal is_not_known =
-    "T10 a tensor has no value while the program is traced: select(condition, a, b) chooses for each element, "
+    "T27 a tensor has no value while the program is traced: select(condition, a, b) chooses for each element, "
     "maximum(a, "
     "b) and minimum(a, b) the one or the other, mt::cond takes one of two branches";
 inline constexpr literal is_no_number =
-    "T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by "
+    "T27 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by "
     "name; "
     "cast(y, mt::f32) changes its dtype";
 

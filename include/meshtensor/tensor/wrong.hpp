@@ -133,13 +133,23 @@ struct refused_call {
   }
 };
 
+/// Like `refused_call`, for an overload that rejects several mistakes. `Code::value` is the code of the mistake. `Code`
+/// is a type, so that the sentence is made only for a call here, too.
+template <class Code, literal Words, class... Facts>
+struct refused_call_with {
+  template <class Reason = refusal<with_code<Code, Words>, Facts...>>
+  MESHTENSOR_REFUSES constexpr refused_call_with(std::source_location const& = std::source_location::current()) {
+    static_assert(is_said<Reason>, "meshtensor refuses this call");
+  }
+};
+
 }  // namespace detail
 
 /// Rejects printing a tensor.
 template <class C, class Traits, handle H>
 constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits>& out, H const&) {
   static_assert(
-      is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
+      is_valid<detail::wrong<"T27 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
                              "at it in each step, mt::eager computes at once",
                              H>>);
   return out;

@@ -14,6 +14,6 @@ struct layout : mt::layout<mt::shard<net::batch, net::data>, mt::shard<net::inne
                            mt::in<"optimizer", mt::shard<net::hidden, net::data>>> {};
 using programs = mt::programs<net::train_step, net::evaluate>;
 using stages = mt::lowered<programs, net::train_step, mesh, layout>;
-static_assert(stages::planned.arena_bytes > 0 && mt::is_valid<stages::plan_checked>);
+static_assert(stages::planned.arena_bytes > 0 && stages::has_valid_plan<mt::pass_input::numbers>);
 
 }  // namespace

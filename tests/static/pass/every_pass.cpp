@@ -31,7 +31,7 @@ template <class Program>
 struct every_row {
   using stages = mt::lowered<Program, Program, mesh, layout, fusing_device>;
   static_assert(are_valid<stages>(std::make_integer_sequence<int, mt::pass_count>()));
-  static_assert(mt::is_valid<stages::awaited> && mt::is_valid<stages::checked> && mt::is_valid<stages::plan_checked>);
+  static_assert(stages::template has_valid_plan<mt::pass_input::numbers>);
 };
 template struct every_row<network>;
 template struct every_row<deep>;

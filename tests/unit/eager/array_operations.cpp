@@ -74,6 +74,7 @@ TEST_CASE("functions of one array") {
 TEST_CASE("functions of two arrays, or of one and a number") {
   check_each("power", power(positive, 1.5), positive, [](double v) { return std::pow(v, 1.5); });
   check_each("power of a number", power(2, mixed), mixed, [](double v) { return std::exp2(v); });
+  CHECK(all_of(pow(x, mt::array<double, a>({2, 3}))) == numbers{1, 4, 9, 64, 125, 216});
   CHECK(all_of(power(x, mt::array<double, a>({2, 3}))) == numbers{1, 4, 9, 64, 125, 216});
   CHECK(all_of(mixed + positive) == numbers{-1.5, 0.25, 1.5, 4.5});
   CHECK(all_of(3 - mixed) == numbers{4.75, 3.25, 2.5, 1});

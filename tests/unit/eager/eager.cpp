@@ -6,6 +6,7 @@
 #include "meshtensor/eager/array_operations.hpp"
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/cond.hpp"
+#include "meshtensor/op/each.hpp"
 
 namespace mt = meshtensor;
 using mt::to;
@@ -140,4 +141,11 @@ TEST_CASE("operations on arrays") {
   CHECK(!all(image > 5));
   static_assert(std::is_same_v<decltype(exp(image)), mt::array<float, batch, pixels>>);
   static_assert(std::is_same_v<decltype(image < image), mt::array<bool, batch, pixels>>);
+}
+
+TEST_CASE("an each is refused, because it needs its whole body") {
+  mt::eager s;
+  auto const x = s(image);
+  auto const y = mt::map(s / "rows", pixels, x, [](auto, auto column) { return column * 2; });
+  CHECK(code_of([&] { s.value(y); }) == "R87");
 }

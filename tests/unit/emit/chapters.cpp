@@ -67,7 +67,7 @@ std::string calls_of_rank_3(mt::lowering const& low, mt::mesh_shape const& mesh)
           "%" + std::to_string(low.graph.result(n)) + ": joined with %" + std::to_string(low.graph.result(last)) + "\n";
       continue;
     }
-    mt::planned_collective const& c = rank.exchange(static_cast<mt::node_id>(i));
+    mt::planned_collective const& c = rank.collective_of(static_cast<mt::node_id>(i));
     auto const carried = mt::comm::mpi_algorithm_of(c.call, c.with.count, mt::reductions::ordered);
     CHECK(carried.first == mt::comm::mpi_function::steps);
     int const messages = mt::reduction_steps(c.with.count).received(c.with.index);
@@ -85,10 +85,8 @@ texts printed() {
   auto const traced = mt::on_heap([] { return mt::trace<chapters::train_step>(); });
   auto const low = mt::lower(*traced, mt::entry_name<chapters::train_step>(), mesh, chapters::layout::sharding_rules,
                              {}, {.fuses = true}, &keeps);
-  std::vector<mt::instruction> list;
-  mt::list_instructions(low->graph, low->planned, low->entry, [&](mt::instruction const& i) { list.push_back(i); });
   all["trace"] = mt::text_of(*traced);
-  all["instructions"] = mt::text_of(list, low->graph, low->planned);
+  all["instructions"] = mt::text_of(low->instructions, low->graph, low->planned);
   all["report"] = mt::report(low->graph, low->planned, mesh);
   all["calls of rank 3"] = calls_of_rank_3(*low, mesh);
   all["picture"] = mt::drawing(low->graph, low->planned, mesh);

@@ -9,7 +9,7 @@
 
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/inspect/explain.hpp"
-#include "meshtensor/run/engine/by_transport.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "support/layouts.hpp"
 #include "support/loops_that_end.hpp"
 #include "support/source_path.hpp"
@@ -86,13 +86,13 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
         for (int i = 0; i < l->graph.node_count; ++i) {
           mt::node const& n = l->graph.nodes[i];
           if (!mt::is_collective(n.kind)) continue;
-          auto const& e = first.exchange(static_cast<mt::node_id>(i));
+          auto const& e = first.collective_of(static_cast<mt::node_id>(i));
           std::int64_t const received = mt::received_bytes_of(e.call, e.with.count, e.with.index);
           if (l->planned.joined[i] == 0) CHECK(mt::exchange_of(l->graph, l->planned.numbers, n).bytes == received);
           if (e.with.count > 1) count += runs.of[n.region];
           if (mt::goes_with_another(l->planned, i)) continue;
           exchanges += e.with.count > 1 ? runs.of[n.region] : 0;
-          auto const together = mt::joined_exchange(l->graph, l->planned, first, static_cast<mt::node_id>(i));
+          auto const together = first.joined_collective(static_cast<mt::node_id>(i));
           auto const& call = l->planned.joined[i] == 0 ? e.call : together.call;
           bytes += mt::received_bytes_of(call, e.with.count, e.with.index) * runs.of[n.region];
         }

@@ -289,6 +289,15 @@ TEST_CASE("dims and operands of an einsum") {
   });
 }
 
+TEST_CASE("operands of a function whose node is made by hand") {
+  check(2, "T41: a function takes another number of operands", [](int operands) {
+    graph g;
+    std::vector<mt::value_id> const all(static_cast<std::size_t>(operands), g.input());
+    g.output(mt::elementwise(*g.b, mt::function::maximum, mt::ids(all.data(), all.size())));
+    g.complete();
+  });
+}
+
 TEST_CASE("characters of a name") {
   constexpr mt::name longest = "exactly_thirty_two_characters_ab";
   static_assert(longest.size() == mt::name::capacity);

@@ -2,6 +2,8 @@
 // each and map: results, gradients and updates by index, beside the same computed for one index after the other.
 // passes: start-up
 #include "meshtensor/op/each.hpp"
+
+#include <map>
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/control.hpp"
 
@@ -253,4 +255,134 @@ TEST_CASE("random numbers of an index are its slice of one draw") {
   CHECK(inside.size() == 6);
   CHECK(numbers_of(given.at("same")) == inside);
   for (std::size_t i = 1; i < 6; ++i) CHECK(inside[i] != inside[0]);
+}
+
+namespace {
+template <bool Equal>
+struct replicas {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const body = [](mt::scope auto m) {
+      return m.parameter("w", in, out) + m.parameter("v", in, out, mt::uniform(2.0)) * m.parameter("b", out, mt::ones);
+    };
+    if constexpr (Equal) s.output("y", mt::each(s / "m", member, body, mt::start_equal));
+    else s.output("y", mt::each(s / "m", member, body));
+  }
+};
+struct single {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const m = s / "m";
+    auto const body = mt::layer([](mt::scope auto n) {
+      return n.parameter("w", in, out) + n.parameter("v", in, out, mt::uniform(2.0)) * n.parameter("b", out, mt::ones);
+    });
+    s.output("y", body(m));
+  }
+};
+}  // namespace
+
+TEST_CASE("indices start apart, or all equal to the program alone") {
+  program equal = program::of<in_f64<replicas<true>>>(), apart = program::of<in_f64<replicas<false>>>(),
+          one = program::of<in_f64<single>>();
+  numbers const same = numbers_of(equal.run().at("y")), other = numbers_of(apart.run().at("y")),
+                alone = numbers_of(one.run().at("y"));
+  REQUIRE(alone.size() == 6);
+  for (std::size_t i = 0; i < 18; ++i) CHECK(same[i] == alone[i % 6]);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(other[i] == alone[i]);
+    CHECK(other[i] != other[i + 6]);
+  }
+}
+
+namespace {
+inline constexpr struct rows_dim : mt::dim<"rows", 5> {} rows;
+inline constexpr struct cols_dim : mt::dim<"cols", 4> {} cols;
+inline constexpr struct k_rows_dim : mt::dim<"k_rows", 3> {} k_rows;
+inline constexpr struct k_cols_dim : mt::dim<"k_cols", 3> {} k_cols;
+inline constexpr struct channels_dim : mt::dim<"channels", 2> {} channels;
+inline constexpr struct classes_dim : mt::dim<"classes", 3> {} classes;
+
+/// The loss of one image in a convolutional network, and its gradients by all weights, clipped together.
+inline constexpr mt::layer clipped_gradients = [](mt::scope auto s, auto image, auto label) {
+  auto const kernel = s.parameter("kernel", k_rows, k_cols, channels);
+  auto const last = s.parameter("last", rows, channels, classes);
+  auto const bias = s.parameter("bias", classes);
+  auto const h = relu(conv(image, kernel, to(rows, cols, channels),
+                           mt::window(rows, rows, k_rows, {.padding = mt::centred_padding}),
+                           mt::window(cols, cols, k_cols, {.padding = mt::centred_padding})));
+  auto const loss = mt::nn::cross_entropy(einsum(max(h, cols), last, to(classes)) + bias, label, classes);
+  auto const [a, b, c] = gradient(loss, kernel, last, bias);
+  auto const shrink = 1 / maximum(1, sqrt(sum(a * a) + sum(b * b) + sum(c * c)) / 0.75);
+  return std::tuple(loss, a * shrink, b * shrink, c * shrink);
+};
+/// Abadi et al. 2016: the mean of clipped gradients, with noise, here on one weight alone.
+struct private_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const images = s.input("image", s.real(), batch, rows, cols);
+    auto const labels = s.input("label", mt::i32, batch);
+    auto const [loss, a, b, c] =
+        mt::map(s / "network", batch, std::tuple(images, labels),
+                [](mt::scope auto m, auto image, auto label) { return clipped_gradients(m, image, label); });
+    auto const learn = [&](auto const& w, auto const& g) { s.update(w, w - 0.5 * g / extent(batch)); };
+    auto const noise = normal(s / "noise", s.real(), to(rows, channels, classes));
+    learn(s.parameter("network/kernel", k_rows, k_cols, channels), sum(a, batch));
+    learn(s.parameter("network/last", rows, channels, classes), sum(b, batch) + 0.1 * noise);
+    learn(s.parameter("network/bias", classes), sum(c, batch));
+    s.output("loss", loss), s.output("noise", noise);
+  }
+};
+struct one_image {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const [loss, a, b, c] =
+        clipped_gradients(s / "network", s.input("image", s.real(), rows, cols), s.input("label", mt::i32));
+    s.output("loss", loss), s.output("kernel", a), s.output("last", b), s.output("bias", c);
+  }
+};
+}  // namespace
+
+TEST_CASE("private training of a convolutional network is that of a loop over the examples") {
+  program p = program::of<in_f64<private_step>>(), one = program::of<in_f64<one_image>>();
+  trial::stream random{5};
+  numbers images(4 * 20), labels{2, 0, 1, 2};
+  for (double& e : images) e = random.between(-1, 1);
+  p.fill("image", images), p.fill("label", labels);
+  char const* const weights[] = {"kernel", "last", "bias"};
+  for (int step = 0; step < 3; ++step) {
+    if (step == 0) p.run(), p.settings.step = 0;  // the first step makes the variables, and the second one begins anew
+    std::map<std::string, numbers> before, total;
+    for (std::string const name : weights) {
+      mt::block& w = p.variables.at("network/" + name);
+      for (std::int64_t i = 0; step == 0 && i < w.size(); ++i) w.set(i, random.between(-1, 1));
+      before[name] = numbers_of(w), total[name] = numbers(before[name].size());
+    }
+    mt::blocks const given = p.run();
+    numbers losses;
+    bool any_clipped = false;
+    for (std::size_t e = 0; e < 4; ++e) {
+      one.fill("image",
+               numbers(images.begin() + static_cast<long>(20 * e), images.begin() + static_cast<long>(20 * e + 20)));
+      one.fill("label", {labels[e]});
+      if (one.variables.empty()) one.run();
+      for (std::string const name : weights)
+        for (std::size_t i = 0; i < before[name].size(); ++i)
+          one.variables.at("network/" + name).set(static_cast<std::int64_t>(i), before[name][i]);
+      mt::blocks const alone = one.run();
+      losses.push_back(numbers_of(alone.at("loss"))[0]);
+      double squares = 0;
+      for (std::string const name : weights) {
+        numbers const g = numbers_of(alone.at(name));
+        for (std::size_t i = 0; i < g.size(); ++i) total[name][i] += g[i], squares += g[i] * g[i];
+      }
+      any_clipped = any_clipped || std::abs(std::sqrt(squares) - 0.75) < 1e-9;
+    }
+    CHECK(any_clipped);
+    numbers const noise = numbers_of(given.at("noise"));
+    check(numbers_of(given.at("loss")), losses);
+    for (std::string const name : weights) {
+      numbers wanted = before[name];
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        wanted[i] -= 0.5 * (total[name][i] + (name == "last" ? 0.1 * noise[i] : 0)) / 4;
+      numbers const got = of(p, ("network/" + name).c_str());
+      REQUIRE(got.size() == wanted.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-12);
+    }
+  }
 }

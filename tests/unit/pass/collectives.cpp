@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where collectives stand and what travels together: over each slice inside a loop instead of over all of them behind
 // it, waited for later; small ones as one. Steps run so give what the interpreter gives.
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/nn/sgd.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/engine/by_transport.hpp"
 #include "unit/pass/planned.hpp"
 
 using namespace meshtensor_test;

@@ -73,7 +73,7 @@ struct sums {
   }
 };
 
-/// The text of a program after each pass that changes it.
+/// The text of a program after each pass that changes it, the names of the steps that plan it, and its instructions.
 template <class Program>
 std::string text_after_each(mt::layout_rules const& rules) {
   class text_of_passes final : public mt::pass_observer {
@@ -82,17 +82,15 @@ std::string text_after_each(mt::layout_rules const& rules) {
     void ends(char const* pass, mt::module const& m) override {
       std::string const own = std::regex_replace(mt::text_of(m), std::regex("golden.cpp:\\d+ ?"), "");
       std::string const tidy = std::regex_replace(own, std::regex(" *(  #)? *\n"), "\n");
-      if (std::string(pass) != "plan_memory")
-        text += "==== " + std::string(pass) + "\n" + (tidy == last ? "(no change)\n" : tidy) + "\n";
+      text += "==== " + std::string(pass) + "\n" + (tidy == last ? "(no change)\n" : tidy) + "\n";
       last = tidy;
     }
+    void planned(char const* step, mt::module const&) override { text += "==== " + std::string(step) + "\n"; }
   } texts;
   mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 2).add("model", 2);
   auto const traced = mt::on_heap([] { return mt::trace<Program>(); });
   auto const low = mt::lower(*traced, mt::entry_name<Program>(), mesh, rules, {}, {.fuses = true}, &texts);
-  std::vector<mt::instruction> list;
-  mt::list_instructions(low->graph, low->planned, low->entry, [&](mt::instruction const& i) { list.push_back(i); });
-  return texts.text + "==== list_instructions\n" + mt::text_of(list, low->graph, low->planned) + "\n";
+  return texts.text + mt::text_of(low->instructions, low->graph, low->planned) + "\n";
 }
 
 /// The first line in which two texts differ; empty: none.

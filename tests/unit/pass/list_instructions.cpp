@@ -16,15 +16,9 @@ using kind = mt::instruction_kind;
 
 namespace {
 
-std::vector<mt::instruction> listed_of(mt::lowering const& low) {
-  std::vector<mt::instruction> all;
-  mt::list_instructions(low.graph, low.planned, low.entry, [&](mt::instruction const& i) { all.push_back(i); });
-  return all;
-}
-
 /// The first law that a list breaks; empty: none.
 std::string broken_law(mt::lowering const& low) {
-  auto const all = listed_of(low);
+  auto const& all = low.instructions;
   mt::module const& m = low.graph;
   mt::plan const& p = low.planned;
   int depth = 0;
@@ -73,7 +67,7 @@ std::string broken_law(mt::lowering const& low) {
 }
 
 /// The number of instructions of a kind.
-int number_of(std::vector<mt::instruction> const& all, kind k) {
+int number_of(mt::dynamic_array<mt::instruction> const& all, kind k) {
   return static_cast<int>(std::ranges::count(all, k, &mt::instruction::kind));
 }
 
@@ -98,7 +92,7 @@ TEST_CASE("collectives of one processor are no instructions, or copies") {
   mt::layout_rules rules{};
   rules.shard("batch", {"ax"});
   planned<network> const alone(rules, 1), spread(rules, 3);
-  auto const one = listed_of(*alone.low), three = listed_of(*spread.low);
+  auto const &one = alone.low->instructions, &three = spread.low->instructions;
   CHECK(number_of(one, kind::start) + number_of(one, kind::exchange) + number_of(one, kind::wait) == 0);
   CHECK(number_of(three, kind::start) + number_of(three, kind::exchange) > 0);
 }

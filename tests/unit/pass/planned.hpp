@@ -47,7 +47,7 @@ struct planned {
   }
   /// Three steps, of the plan and of the interpreter, whenever collectives do their work.
   void check_steps() {
-    for (mt::exchange_timing const timing : mt::exchange_timings) check_steps(mt::job::in_lockstep(timing));
+    for (mt::collective_timing const timing : mt::collective_timings) check_steps(mt::job::in_lockstep(timing));
   }
   [[gnu::noinline]] void check_steps(mt::job const& job) {  // a test case has many, and one stack
     mt::module const& whole = traced<Program>;

@@ -31,7 +31,7 @@ bool is_garbage(mt::rank_context const& p, mt::value_id v) {
   auto const* const first = p.pointer(v);
   return std::all_of(first, first + p.bytes(v), [](std::byte b) { return b == std::byte{0xff}; });
 }
-looked_at look(mt::exchange_timing timing) {
+looked_at look(mt::collective_timing timing) {
   mt::layout_rules rules{};
   rules.shard("batch", {"ax"});
   planned<sums_early> s(rules, 3);
@@ -61,11 +61,11 @@ looked_at look(mt::exchange_timing timing) {
 }  // namespace
 
 TEST_CASE("results come when the timing says") {
-  for (mt::exchange_timing const timing : mt::exchange_timings) {
+  for (mt::collective_timing const timing : mt::collective_timings) {
     INFO(mt::text_of(timing));
     looked_at const seen = look(timing);
     CHECK(seen.on_its_way == 3);
-    CHECK(seen.garbage == (timing == mt::exchange_timing::at_once ? 0 : 3));
+    CHECK(seen.garbage == (timing == mt::collective_timing::at_once ? 0 : 3));
     CHECK(seen.there == 3);
   }
 }

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,9 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
   return n;
 }
+std::vector<char const*> plan_step_names() {
+  return std::apply([](auto const&... steps) { return std::vector<char const*>{steps.name...}; }, mt::plan_steps<>);
+}
 std::string headline(char const* pass) { return std::string("---- learning after ") + pass + " ----\n"; }
 
 }  // namespace
@@ -90,9 +94,13 @@ TEST_CASE("the module behind one pass") {
   CHECK(before.starts_with(headline("simplify")));
   CHECK(before.find("tanh(") != before.npos);
   CHECK(before.find("= kernel(") == before.npos);
+  std::string const planned = shown("plan_memory", "");
+  CHECK(planned.starts_with(headline("plan_memory")));
+  CHECK(count_of(planned, "---- learning after ") == 1);
+  CHECK(planned.find("= kernel(") != planned.npos);
 }
 
-TEST_CASE("the module behind each pass, in their order") {
+TEST_CASE("the module behind each pass and each step that plans, in their order") {
   std::string const all = shown("all", "");
   std::size_t at = 0;
   for (int p = 0; p < mt::pass_count; ++p) {
@@ -100,22 +108,30 @@ TEST_CASE("the module behind each pass, in their order") {
     CHECK_MESSAGE(found != all.npos, mt::passes<>[p].name);
     if (found != all.npos) at = found + 1;
   }
-  CHECK(all.find(headline("plan_memory"), at) != all.npos);
-  CHECK(count_of(all, "---- learning after ") == mt::pass_count + 1);
+  for (char const* const step : plan_step_names()) {  // they leave the module as it is
+    std::size_t const found = all.find(headline(step) + "(no change)\n", at);
+    CHECK_MESSAGE(found != all.npos, step);
+    if (found != all.npos) at = found + 1;
+  }
+  CHECK(count_of(all, "---- learning after ") == mt::pass_count + mt::plan_step_count);
 }
 
 TEST_CASE("how long each pass took") {
   std::string const times = shown("", "1");
   CHECK(times.starts_with("passes of learning, "));
-  CHECK(count_of(times, "\n") == mt::pass_count + 2);  // a headline, and the plan
-  CHECK(count_of(times, " ms ") == mt::pass_count + 1);
+  CHECK(count_of(times, "\n") == 1 + mt::pass_count + mt::plan_step_count);  // a headline, and each step
+  CHECK(count_of(times, " ms ") == mt::pass_count + mt::plan_step_count);
   std::size_t at = 0;
   for (int p = 0; p < mt::pass_count; ++p) {
     std::size_t const found = times.find("\n  " + std::string(mt::passes<>[p].name) + " ", at);
     CHECK_MESSAGE(found != times.npos, mt::passes<>[p].name);
     if (found != times.npos) at = found;
   }
-  CHECK(times.find("\n  plan_memory ", at) != times.npos);
+  for (char const* const step : plan_step_names()) {
+    std::size_t const found = times.find("\n  " + std::string(step) + " ", at);
+    CHECK_MESSAGE(found != times.npos, step);
+    if (found != times.npos) at = found;
+  }
 }
 
 TEST_CASE("a program whose passes the compiler has run") {

@@ -33,24 +33,6 @@ bool same(mt::plan const& a, mt::plan const& b) {
          a.variable_bytes == b.variable_bytes && a.input_bytes == b.input_bytes && a.fullest == b.fullest;
 }
 
-template <class Stages>
-constexpr int entry = mt::find_entry(Stages::graph, "train_step");
-template <class Stages>
-constexpr int instruction_count = [] {
-  int n = 0;
-  mt::list_instructions(Stages::graph, Stages::planned, entry<Stages>, [&](mt::instruction const&) { ++n; });
-  return n;
-}();
-/// The instructions as the compiler lists them.
-template <class Stages>
-constexpr auto listed = [] {
-  std::array<mt::instruction, instruction_count<Stages>> all{};
-  int n = 0;
-  mt::list_instructions(Stages::graph, Stages::planned, entry<Stages>,
-                        [&](mt::instruction const& i) { all[static_cast<std::size_t>(n++)] = i; });
-  return all;
-}();
-
 template <class Layout>
 void twin() {
   using programs = mt::programs<net::train_step, net::evaluate>;
@@ -64,10 +46,7 @@ void twin() {
   auto const at_start = mt::lower(open_traced, "train_step", size, Layout::rules, extents);
   CHECK(same(stages::planned, at_start->planned));
   CHECK(stages::graph.node_count == at_start->graph.node_count);
-  std::vector<mt::instruction> list;
-  mt::list_instructions(at_start->graph, at_start->planned, at_start->entry,
-                        [&](mt::instruction const& i) { list.push_back(i); });
-  CHECK(std::ranges::equal(list, listed<stages>));
+  CHECK(std::ranges::equal(at_start->instructions, stages::instructions()));
 
   two_layers::samples<float> const data(24);
   auto job = mt::job::as_threads();

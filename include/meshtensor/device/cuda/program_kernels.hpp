@@ -7,8 +7,6 @@
 #include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/nccl_communicators.hpp"
-#include "meshtensor/device/cuda/nodes/conv.hpp"
-#include "meshtensor/device/cuda/nodes/einsum.hpp"
 #include "meshtensor/device/cuda/nodes/product_epilogue.hpp"
 #include "meshtensor/device/cuda/nodes/table.hpp"
 #include "meshtensor/device/device.hpp"
@@ -41,12 +39,15 @@ class program_kernels {
     if (n.kind == primitive::kernel) return fused(n, v);
     if (epilogue_form_of(m_, n).found) return with_epilogue(n, v);
     if (is_whole(n)) return attention(n, v);
-    if (auto made = work_of(preparation_, copier_, n, v.operands, v.results)) return made;
-    refuse_unless(n.kind == primitive::einsum || n.kind == primitive::conv, n);
-    int const aligned[] = {alignment(m_.operand(n, 0), v), alignment(m_.operand(n, n.operands.count > 1 ? 1 : 0), v),
-                           alignment(m_.result(n), v)};
-    if (n.kind == primitive::conv) return conv_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
-    return einsum_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
+    auto const of_operand = [&](int i) { return i < n.operands.count ? alignment(m_.operand(n, i), v) : 16; };
+    node_work made = work_of({preparation_,
+                              copier_,
+                              n,
+                              v.operands,
+                              v.results[0],
+                              {of_operand(0), of_operand(1), alignment(m_.result(n), v)}});
+    refuse_unless(made != nullptr, n);
+    return made;
   }
   void prepare_sum(dtype type) {
     std::string const t = type_text(type);

@@ -165,6 +165,11 @@ class emission {
     throw error(d.code(), std::string(d.view().substr(4)));
   }
 
+  /// Refuses an operation of the user's own by the name that the user gave to it.
+  [[noreturn]] void refuse_own(node const& n) const {
+    refuse(n, own_name_of(m, n)->text(), ", an operation of your own: mt::default_device runs it");
+  }
+
  private:
   void find_uses(node const& n) {
     bool const sums = n.kind == primitive::reduce && n.function == static_cast<std::uint8_t>(reduction::sum);

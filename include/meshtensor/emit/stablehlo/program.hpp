@@ -3,8 +3,8 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/loops.hpp"
-#include "meshtensor/emit/stablehlo/nodes.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
+#include "meshtensor/emit/stablehlo/table.hpp"
 #include "meshtensor/graph/spell.hpp"
 
 namespace meshtensor {
@@ -166,13 +166,6 @@ class program_writer : speller {
       default: break;
     }
     if (std::string const where = origin(n); where != where_ && !where.empty()) w_.line("// " + (where_ = where));
-    if (declared(n.kind).fusion == fusion_role::number) {
-      hlo::type const t = e_.result_type(n);
-      auto const known = e_.known(constant_attributes::of(n).number);
-      e_.at(m_.result(n)) =
-          known ? constant(w_, t, *known) : e_.number(n, constant_attributes::of(n).number, t.element);
-      return;
-    }
     switch (n.kind) {
       case primitive::composite:
       case primitive::kernel: return call(n);

@@ -40,7 +40,7 @@ struct dim_row {
     counted
   } kind;
   name_id label;
-  dim_id first, second;  // other rows
+  dim_id first, second;  // other rows. first, of a fixed extent: the dim of which these are the places of a window
   std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_places;
                          // blocks: a mask of axes; cover: a packed_cover; holders: a row_holders;
                          // counted: a row of the table of numbers

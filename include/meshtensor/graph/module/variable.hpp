@@ -25,6 +25,7 @@ struct variable {
   placement layout;
   site_id site;        // where it was declared first
   std::uint8_t again;  // how often a program declares it again, because weights are shared
+  std::uint8_t equal;  // a mask of leading dims whose indices all start with the same numbers
   bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
 };
 

@@ -25,13 +25,15 @@ template <class... Args>
 consteval auto declaration_finding() {
   constexpr int others = (static_cast<int>(!dim_type<Args>) + ... + 0);
   constexpr bool ends = last_is_initializer<Args...>;
+  constexpr bool are_in_another_order = ((dim_type<Args> || std::is_same_v<Args, initializer>) && ...);
   if constexpr ((is_dtype<Args> || ...))
     return refusal<
-        "T10 a parameter has the dtype of its program, which mt::precision<program, mt::bf16> sets: leave it "
+        "T20 a parameter has the dtype of its program, which mt::precision<program, mt::bf16> sets: leave it "
         "out, as in s.parameter(\"weight\", in, out)",
         Args...>{};
   else if constexpr (others != static_cast<int>(ends))
-    return refusal<"T10 a parameter is declared by its name, its dims and at last, if wanted, an initializer",
+    return refusal<with_code<code_if<are_in_another_order, "T37", "T25">,
+                             "a parameter is declared by its name, its dims and at last, if wanted, an initializer">,
                    Args...>{};
   else return no_error{};
 }

@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// What a scope knows of its place in the trace, whatever its dtypes are.
+/// The place of a scope in the trace, for scopes of all dtypes.
 class scope_place {
  public:
   constexpr scope_place(builder* b, path_id path, line const& where) : b_(b), path_(path), where_(where) {}
@@ -96,7 +96,7 @@ class scope_place {
       if (!b_->frames[level].is_steps) return false;
     return true;
   }
-  /// The dims that mt::steps and the open eaches add to what their bodies declare.
+  /// The dims that mt::steps and the open eaches add to the declarations of their bodies.
   constexpr shape dims_of_steps_and_eaches() const {
     shape dims{};
     for (int level = 0; level < b_->depth; ++level) dims.add(b_->frames[level].loop_dim);

@@ -2,7 +2,7 @@
 // The number of this process among the processes of a job.
 #pragma once
 
-#include "meshtensor/job/transport.hpp"
+#include "meshtensor/job/job_runner.hpp"
 
 namespace meshtensor::io {
 

@@ -14,7 +14,7 @@ consteval auto positions_finding() {
   using meshtensor::detail::refusal;
   if constexpr (std::is_same_v<Length, Memory>)
     return refusal<
-        "T10 attention takes two dims of positions, of the queries and of the keys: declare a second one of the same "
+        "T40 attention takes two dims of positions, of the queries and of the keys: declare a second one of the same "
         "extent, mt::dim<\"memory\", length + 0>",
         Length, Memory>{};
   else if constexpr (!((of_bool<Visible> && has_dim<Visible, Memory>) && ...))

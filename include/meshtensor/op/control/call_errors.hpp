@@ -37,7 +37,7 @@ consteval auto loop_finding() {
                                     static_cast<tuple_of<Xs> const*>(nullptr));
   else
     return refusal<
-        "T10 a loop takes tensors as its carries and sequences, several as a tuple, as full(s, 0, mt::f32) is for the "
+        "T29 a loop takes tensors as its carries and sequences, several as a tuple, as full(s, 0, mt::f32) is for the "
         "number 0",
         Carry, Xs>{};
 }

@@ -29,6 +29,14 @@ inline constexpr bool calls_conv =
     handle<X> && handle<K> && is_to<To> && may_be_window<First> && !std::is_same_v<First, no_argument> &&
     may_be_window<Second> && may_be_window<Third> && std::is_same_v<More, no_argument>;
 
+/// The code of a call that `calls_conv` does not accept: an operand, `to` or a window is missing or of another kind.
+template <class X, class K, class To>
+struct conv_code {
+  static constexpr auto value = !handle<X> || !handle<K> ? literal("T37")
+                                : !is_to<To>             ? literal("T26")
+                                                         : literal("T36");
+};
+
 /// The refusal of a convolution or, if `Backward`, of a transposed one. `Words` are its sentence.
 template <bool Backward, literal Words, class... Facts>
 consteval auto conv_refusal() {
@@ -91,8 +99,9 @@ template <detail::argument A, detail::argument B = detail::no_argument, detail::
 requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
 constexpr auto conv(
     A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
-    detail::refused_call<
-        "T10 conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
+    detail::refused_call_with<
+        detail::conv_code<A, B, C>,
+        "conv takes a tensor, a kernel, the dims of its result and one to three windows over dims of "
         "the kernel: conv(x, kernel, mt::to(batch, rows_2, c_out), mt::window(rows, rows_2, k_rows)), not",
         A, B, C, D, E, F, G> const& = {}) {
   return detail::given_up(a, b);
@@ -104,10 +113,11 @@ template <detail::argument A, detail::argument B = detail::no_argument, detail::
 requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
 constexpr auto conv_transposed(
     A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
-    detail::refused_call<"T10 conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
-                         "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
-                         "c_in), mt::window(rows, rows_2, k_rows)), not",
-                         A, B, C, D, E, F, G> const& = {}) {
+    detail::refused_call_with<detail::conv_code<A, B, C>,
+                              "conv_transposed takes a tensor, a kernel, the dims of its result and the windows of "
+                              "the convolution that it leads back: conv_transposed(y, kernel, mt::to(batch, rows, "
+                              "c_in), mt::window(rows, rows_2, k_rows)), not",
+                              A, B, C, D, E, F, G> const& = {}) {
   return detail::given_up(a, b);
 }
 

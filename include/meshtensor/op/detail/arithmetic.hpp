@@ -25,7 +25,7 @@ struct elementwise_inference {
                                         .work = work_kind::function};
   static constexpr void infer(inference& i) {
     auto const f = static_cast<function>(i.function);
-    if (!i.expect(i.count == arity(f), "T10 a function takes another number of operands")) return;
+    if (!i.expect(i.count == arity(f), "T41 a function takes another number of operands")) return;
     bool const selects = f == function::select;
     if (selects) i.expect(i.has_type(0, dtype::boolean), "T02 select: the condition is not a bool tensor", 1);
     int const first = selects ? 1 : 0, last = i.count - 1;

@@ -2,10 +2,13 @@
 // Scalar functions: the definition of every elementwise operation, for one element or a register of them.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/function.hpp"
@@ -106,34 +109,11 @@ constexpr T apply_to_integers(function f, T a, T b) {
   }
 }
 
+/// The functions of floats, in the order of `function`.
 template <class T>
-constexpr T apply_to_floats(function f, T a, T b) {
-  switch (f) {
-    case function::negate: return meshtensor::apply_to_floats<function::negate>(a, b);
-    case function::abs: return meshtensor::apply_to_floats<function::abs>(a, b);
-    case function::sign: return meshtensor::apply_to_floats<function::sign>(a, b);
-    case function::floor: return meshtensor::apply_to_floats<function::floor>(a, b);
-    case function::exp: return meshtensor::apply_to_floats<function::exp>(a, b);
-    case function::log: return meshtensor::apply_to_floats<function::log>(a, b);
-    case function::sqrt: return meshtensor::apply_to_floats<function::sqrt>(a, b);
-    case function::rsqrt: return meshtensor::apply_to_floats<function::rsqrt>(a, b);
-    case function::sin: return meshtensor::apply_to_floats<function::sin>(a, b);
-    case function::cos: return meshtensor::apply_to_floats<function::cos>(a, b);
-    case function::tanh: return meshtensor::apply_to_floats<function::tanh>(a, b);
-    case function::sigmoid: return meshtensor::apply_to_floats<function::sigmoid>(a, b);
-    case function::erf: return meshtensor::apply_to_floats<function::erf>(a, b);
-    case function::relu: return meshtensor::apply_to_floats<function::relu>(a, b);
-    case function::add: return meshtensor::apply_to_floats<function::add>(a, b);
-    case function::subtract: return meshtensor::apply_to_floats<function::subtract>(a, b);
-    case function::multiply: return meshtensor::apply_to_floats<function::multiply>(a, b);
-    case function::divide: return meshtensor::apply_to_floats<function::divide>(a, b);
-    case function::modulo: return meshtensor::apply_to_floats<function::modulo>(a, b);
-    case function::power: return meshtensor::apply_to_floats<function::power>(a, b);
-    case function::maximum: return meshtensor::apply_to_floats<function::maximum>(a, b);
-    case function::minimum: return meshtensor::apply_to_floats<function::minimum>(a, b);
-    default: return a;
-  }
-}
+inline constexpr auto functions_of_floats = []<std::size_t... F>(std::index_sequence<F...>) {
+  return std::array{&meshtensor::apply_to_floats<static_cast<function>(F), T>...};
+}(std::make_index_sequence<static_cast<std::size_t>(function::count_)>());
 
 }  // namespace detail
 
@@ -147,7 +127,7 @@ constexpr T apply(function f, T a, T b) {
     case function::logical_or: return static_cast<T>(static_cast<bool>(a) || static_cast<bool>(b));
     default: break;
   }
-  if constexpr (std::is_floating_point_v<T>) return detail::apply_to_floats(f, a, b);
+  if constexpr (std::is_floating_point_v<T>) return detail::functions_of_floats<T>[static_cast<std::size_t>(f)](a, b);
   else if constexpr (std::is_same_v<T, bool>)
     return f == function::maximum ? a || b : f == function::minimum ? a && b : a;
   else return detail::apply_to_integers(f, a, b);

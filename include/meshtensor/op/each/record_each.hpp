@@ -9,6 +9,15 @@
 #include "meshtensor/op/control/loop_types.hpp"
 #include "meshtensor/op/detail/structure.hpp"
 
+namespace meshtensor {
+
+/// How the variables of the indices of an each start: each with random numbers of its own, or all with the same.
+enum class each_start : std::uint8_t { apart, equal };
+/// The variables of all indices start with the same numbers, for example those of replicas.
+inline constexpr each_start start_equal = each_start::equal;
+
+}  // namespace meshtensor
+
 namespace meshtensor::detail {
 
 /// Adds a node with the values of all indices of an each.
@@ -48,7 +57,8 @@ constexpr std::tuple<sliced_t<H, D>...> views(builder& b, id_list<> const& opera
 }
 
 template <bool Shares, class D, class S, class Line, class Xs, class Body>
-constexpr auto record_each(S const& s, Line const& where, Xs const& operands, Body const& body) {
+constexpr auto record_each(S const& s, Line const& where, Xs const& operands, Body const& body,
+                           each_start start = each_start::apart) {
   builder& b = s.recorder();
   if constexpr (is_refused<Line>) {
     b.give_up();
@@ -66,7 +76,7 @@ constexpr auto record_each(S const& s, Line const& where, Xs const& operands, Bo
     }
     id_list<> outside = ids_of(xs);
     for (int i = 0; i < outside.count; ++i) outside.at[i] = b.use(outside.at[i]);
-    b.begin_each(dim, Shares);
+    b.begin_each(dim, Shares, start == each_start::equal);
     auto const inside = views<D>(b, outside, xs);
     auto const call = [&](auto const&... x) { return body(s, x...); };
     if constexpr (std::is_void_v<decltype(std::apply(call, inside))>) {

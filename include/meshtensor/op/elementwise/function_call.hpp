@@ -7,6 +7,15 @@
 
 namespace meshtensor {
 
+/// Whether scalar functions of operands of these types are computed at once, as those of arrays are
+/// (eager/array_operations/elementwise.hpp).
+template <class... T>
+inline constexpr bool are_computed_at_once = false;
+
+/// The operands of a scalar function: tensors of a program and numbers beside them, or arrays and numbers.
+template <class... T>
+concept elementwise_operands = ((operand_like<T> && ...) && (handle<T> || ...)) || are_computed_at_once<T...>;
+
 namespace detail {
 template <function F>
 struct inference_of_function : elementwise_inference {
@@ -66,7 +75,7 @@ constexpr auto elementwise_at(fn<F> f, line const& where, H const&... operands) 
 
 namespace detail {
 inline constexpr literal not_of_numbers =
-    "T10 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum: full(s, n, mt::f32) is a tensor, "
+    "T29 numbers have + - * /, sqrt, rsqrt, exp, log, cos, pow, maximum and minimum: full(s, n, mt::f32) is a tensor, "
     "which has the other functions, too";
 }  // namespace detail
 

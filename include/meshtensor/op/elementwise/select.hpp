@@ -2,6 +2,7 @@
 // Chooses one of two values for each element, by a condition.
 #pragma once
 
+#include "meshtensor/op/elementwise/derivative.hpp"
 #include "meshtensor/op/elementwise/function_call.hpp"
 
 namespace meshtensor {
@@ -22,6 +23,13 @@ constexpr auto select(C const& condition, A const& yes, B const& no,
       },
       condition, yes, no);
 }
+template <>
+struct derivative<function::select> {
+  static constexpr void give(differentiated_function const& f) {
+    f.give(1, [&] { return select(f.b, {f.x(), f.dy, f.number(0)}); });
+    f.give(2, [&] { return select(f.b, {f.x(), f.number(0), f.dy}); });
+  }
+};
 
 namespace detail {
 /// Whether these are a condition and two values, without a fourth argument.
@@ -31,7 +39,7 @@ inline constexpr bool is_choice = handle<C> && operand_like<A> && operand_like<B
 /// Rejects two numbers as the values, because they have no dtype.
 template <handle C, number_like A, number_like B>
 constexpr auto select(C const& condition, A const&, B const&,
-                      detail::refused_call<"T10 select: one of the two values is a tensor, the other takes its dtype: "
+                      detail::refused_call<"T29 select: one of the two values is a tensor, the other takes its dtype: "
                                            "cast(condition, mt::f32) is 1 where it holds, 0 elsewhere",
                                            C, A, B> const& = {}) {
   return detail::given_up(condition);
@@ -41,9 +49,10 @@ template <detail::argument C, detail::argument A = detail::no_argument, detail::
           detail::argument D = detail::no_argument>
 requires((handle<C> || handle<A> || handle<B> || handle<D>) && !detail::is_choice<C, A, B, D>)
 constexpr auto select(C const& condition, A const& a = {}, B const& b = {}, D const& d = {},
-                      detail::refused_call<"T10 select takes a tensor of bools, then two values: select(x > 0, x, 0); "
-                                           "by what C++ knows, C++ chooses: known ? x : y",
-                                           C, A, B, D> const& = {}) {
+                      detail::refused_call_with<detail::code_if<handle<C>, "T37", "T28">,
+                                                "select takes a tensor of bools, then two values: select(x > 0, x, 0); "
+                                                "by what C++ knows, C++ chooses: known ? x : y",
+                                                C, A, B, D> const& = {}) {
   return detail::given_up(condition, a, b, d);
 }
 /// Rejects the name that other libraries have for select.
@@ -51,7 +60,7 @@ template <detail::argument C, detail::argument A = detail::no_argument, detail::
 requires(handle<C> || handle<A> || handle<B>)
 constexpr auto where(
     C const& c, A const& a = {}, B const& b = {},
-    detail::refused_call<"T10 a choice for each element is select(condition, a, b)", C, A, B> const& = {}) {
+    detail::refused_call<"T35 a choice for each element is select(condition, a, b)", C, A, B> const& = {}) {
   return detail::given_up(c, a, b);
 }
 

@@ -46,7 +46,7 @@ using pool_line = checked_line<decltype(pool_finding<Pool, A...>())>;
 
 namespace detail {
 inline constexpr literal needs_windows =
-    "T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}), mt::window(cols, "
+    "T36 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}), mt::window(cols, "
     "cols_2, 3)), not";
 template <class A>
 concept argument_of_no_pool = argument<A> && !window_of_pool<A>;

@@ -23,10 +23,12 @@ template <class Call, handle H, class... D>
 consteval auto reduction_finding(dims<D...>) {
   if constexpr (!Call::template takes<H>) return refusal<Call::other_type, H>{};
   else if constexpr (!(dim_type<D> && ...))
-    return refusal<joined_words<"T10 ", Call::name,
-                                ": a reduction takes a tensor and its dims, as sum(x, a, b), without to; of two "
-                                "tensors there are maximum and minimum">,
-                   H, D...>{};
+    return refusal<
+        with_code<code_if<(handle<D> || ...), "T35", "T25">,
+                  joined_words<Call::name,
+                               ": a reduction takes a tensor and its dims, as sum(x, a, b), without to; of two "
+                               "tensors there are maximum and minimum">>,
+        H, D...>{};
   else if constexpr (!(has_dim<H, D> && ...))
     return refusal<joined_words<"T01 ", Call::name, ": the operand lacks a dim">, H, D...>{};
   else return no_error{};

@@ -15,8 +15,9 @@ template <class S, class Condition, class Body, class... H>
 consteval auto while_finding() {
   if constexpr (!(handle<H> && ...))
     return refusal<
-        "T10 the carries of while_loop are tensors, each an argument of its own, as full(s, 0, mt::i32) is for "
-        "the number 0",
+        with_code<code_if<(number_like<H> || ...), "T29", "T37">,
+                  "the carries of while_loop are tensors, each an argument of its own, as full(s, 0, mt::i32) is for "
+                  "the number 0">,
         H...>{};
   else if constexpr (!takes<Condition, S, H...> || !takes<Body, S, H...>)
     return refusal<
@@ -28,7 +29,7 @@ consteval auto while_finding() {
     if constexpr (std::is_same_v<Go, no_bool>) return no_error{};  // the comparison of numbers is refused already
     else if constexpr (std::is_same_v<Go, bool>)
       return refusal<
-          "T10 while_loop: the condition is a bool of C++, which is known before the program runs: return one "
+          "T28 while_loop: the condition is a bool of C++, which is known before the program runs: return one "
           "of tensors, as sum(x) > 0 is",
           Go>{};
     else if constexpr (!handle<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};

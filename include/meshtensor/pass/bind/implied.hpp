@@ -51,7 +51,8 @@ struct implied_layout {
   /// of its own, it follows the rule of the other dim.
   constexpr int rule_for(int dim, path_id path) {
     int const own = own_rule_for(dim, path);
-    return own >= 0 || m.dims[dim].kind != dim_row::windowed ? own : rule_for(m.dims[dim].first, path);
+    bool const of_window = m.dims[dim].kind == dim_row::windowed || m.dims[dim].kind == dim_row::fixed;
+    return own >= 0 || !of_window || m.dims[dim].first == no_id ? own : rule_for(m.dims[dim].first, path);
   }
   constexpr int own_rule_for(int dim, path_id path) {
     int best = -1, best_depth = -1;

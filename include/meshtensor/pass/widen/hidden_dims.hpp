@@ -77,23 +77,6 @@ struct hidden_dims {
     return static_cast<std::uint16_t>(1u << k);
   }
 
-  // What differs spreads from operands to results, and around loops until nothing changes.
-  constexpr void spread() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      auto const join = [&](value_id v, unsigned more) {
-        if ((of[v] | more) == of[v]) return;
-        of[v] = static_cast<std::uint16_t>(of[v] | more), changed = true;
-      };
-      for (int i = 0; i < m.node_count; ++i) {
-        node const& n = m.nodes[i];
-        if (n.kind == primitive::repeat) around_loop(n, join);
-        else if (n.kind == primitive::composite) into_composite(n, join);
-        else if (n.kind == primitive::gradient) into_gradient(n, join);
-        for (int k = 0; k < n.results.count; ++k) join(m.result(n, k), of_computed(n, k));
-      }
-    }
-  }
   constexpr unsigned of_operands(node const& n) const {
     unsigned all = 0;
     for (int k = 0; k < n.operands.count; ++k) all |= of[m.operand(n, k)];
@@ -126,6 +109,25 @@ struct hidden_dims {
       bool const is_operand = k < n.operands.count;
       join(m.link(taken, k),
            is_operand ? of[m.operand(n, k)] : of_computed(n, (k - n.operands.count) % n.results.count));
+    }
+  }
+
+  // What differs spreads from operands to results, and around loops until nothing changes. It stands last, because
+  // clang evaluates member templates only behind their definitions.
+  constexpr void spread() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      auto const join = [&](value_id v, unsigned more) {
+        if ((of[v] | more) == of[v]) return;
+        of[v] = static_cast<std::uint16_t>(of[v] | more), changed = true;
+      };
+      for (int i = 0; i < m.node_count; ++i) {
+        node const& n = m.nodes[i];
+        if (n.kind == primitive::repeat) around_loop(n, join);
+        else if (n.kind == primitive::composite) into_composite(n, join);
+        else if (n.kind == primitive::gradient) into_gradient(n, join);
+        for (int k = 0; k < n.results.count; ++k) join(m.result(n, k), of_computed(n, k));
+      }
     }
   }
 };

@@ -3,6 +3,7 @@
 // why: members that are defined in a class are compiled with every program, even if a library has them.
 #pragma once
 
+#include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/engine.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -11,9 +12,12 @@ namespace meshtensor {
 
 template <class Device>
 engine<Device>::engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-                       std::unique_ptr<exchanges> among)
-    : m_(m), device_(std::move(device)), processors_(processors), exchange_(std::move(among)) {
-  list_instructions(m, p, entry, [this](instruction const& i) { list_.push_back(i); });
+                       transport* among)
+    : m_(m),
+      device_(std::move(device)),
+      processors_(processors),
+      collectives_(*among, m, p, processors),
+      list_(instructions_of({m, p, entry})) {
   for (instruction const& i : list_) {
     operands_.resize(std::max<std::size_t>(operands_.size(), m.nodes[i.node].operands.count));
     results_.resize(std::max<std::size_t>(results_.size(), m.nodes[i.node].results.count));
@@ -42,17 +46,17 @@ void engine<Device>::run(std::span<external_buffers> external, number_value cons
   external_ = external;
   for (std::size_t k = 0; k < processors_.size(); ++k)
     processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
-  recorder_.begin_step(exchange_->ahead());
+  recorder_.begin_step(collectives_.ahead());
   for (std::size_t at = 0; at < list_.size();) at = run_at(at);
-  exchange_->end_all();
-  recorder_.end_step(exchange_->ahead());
+  collectives_.end_all();
+  recorder_.end_step(collectives_.ahead());
 }
 
 template <class Device>
 std::int64_t engine<Device>::workspace_bytes() const {
   std::int64_t of_kernels = 0;
   if constexpr (requires { device_.workspace_bytes(); }) of_kernels = device_.workspace_bytes();
-  return of_kernels + exchange_->workspace_bytes();
+  return of_kernels + collectives_.workspace_bytes();
 }
 
 template <class Device>
@@ -66,9 +70,9 @@ std::size_t engine<Device>::run_at(std::size_t at) {
   instruction const& i = list_[at];
   bool const is_of_loop = i.kind != instruction_kind::begin_loop && m_.nodes[i.node].kind == primitive::repeat;
   if (is_of_loop || !recorder_.is_on()) return do_at(at);
-  recorder_.enter(m_.nodes[i.node], processors_, exchange_->ahead());
+  recorder_.enter(m_.nodes[i.node], processors_, collectives_.ahead());
   std::size_t const next = do_at(at);
-  recorder_.leave(i.node, m_.nodes[i.node], processors_, exchange_->ahead());
+  recorder_.leave(i.node, m_.nodes[i.node], processors_, collectives_.ahead());
   return next;
 }
 
@@ -81,11 +85,11 @@ std::size_t engine<Device>::do_at(std::size_t at) {
     case instruction_kind::begin_next: return run_ahead(at);
     case instruction_kind::begin_call: return run_body(at + 1) + 1;
     case instruction_kind::launch: launch(i); break;
-    case instruction_kind::start: exchange_->start(processors_, i.node, i.from_value(), i.to_value()); break;
-    case instruction_kind::wait: exchange_->wait(static_cast<node_id>(i.from)); break;
+    case instruction_kind::start: collectives_.start(i.node, i.from_value(), i.to_value()); break;
+    case instruction_kind::wait: collectives_.wait(static_cast<node_id>(i.from)); break;
     case instruction_kind::exchange:
-      exchange_->start(processors_, i.node, i.from_value(), i.to_value());
-      exchange_->wait(i.node);
+      collectives_.start(i.node, i.from_value(), i.to_value());
+      collectives_.wait(i.node);
       break;
     default:
       for (std::size_t k = 0; k < processors_.size(); ++k) move(i, processors_[k], external_[k]);
@@ -124,7 +128,7 @@ void engine<Device>::launch(instruction const& i) {
     load(processors_[k], n);
     kernels::launch(device_, *kernel, {m_, n, operands_.data(), results_.data(), processors_[k].context});
   }
-  exchange_->progress();
+  collectives_.progress();
 }
 
 template <class Device>

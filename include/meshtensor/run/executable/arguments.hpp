@@ -39,7 +39,7 @@ template <class... Args>
 struct executable_arguments {
   static_assert(
       sizeof...(Args) == static_cast<std::size_t>(-1),
-      "meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
+      "meshtensor T38: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
       "of programs, one of them, a mesh and a layout; a device may follow");
   using programs = no_program;
   using entry = no_program;

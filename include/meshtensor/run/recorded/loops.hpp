@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "meshtensor/pass/list_instructions.hpp"
-#include "meshtensor/run/recorded/staged_exchanges.hpp"
+#include "meshtensor/run/recorded/staged_collectives.hpp"
 
 namespace meshtensor {
 
@@ -20,7 +20,7 @@ struct recorded_loop {
   std::size_t at;                 // its `begin_loop` in the list
   run_context around;             // the iteration of the loops around it
   std::vector<std::byte*> bound;  // addresses that instructions had bound before it (`recorded_orders`)
-  typename staged_exchanges<Device>::in_flight pending;       // collectives that had started before it
+  typename staged_collectives<Device>::in_flight pending;     // collectives that had started before it
   std::map<std::int64_t, recorded_tasks<Device>> iterations;  // by index
 };
 

@@ -5,7 +5,7 @@
 
 #include "meshtensor/run/recorded/prepared_nodes.hpp"
 #include "meshtensor/run/recorded/rows.hpp"
-#include "meshtensor/run/recorded/staged_exchanges.hpp"
+#include "meshtensor/run/recorded/staged_collectives.hpp"
 #include "meshtensor/run/recorded/staged_ports.hpp"
 #include "meshtensor/run/recorded/values_on_device.hpp"
 
@@ -22,7 +22,7 @@ class recorded_orders {
   /// Prepares all nodes, then allocates the memory. `remote` runs the collectives if other processes take part in them.
   recorded_orders(module const& m, plan const& p, std::span<instruction const> instructions,
                   std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
-                  staged_exchanges<Device>* remote)
+                  staged_collectives<Device>* remote)
       : m_(m),
         program_(kernels),
         values_(values),
@@ -94,7 +94,7 @@ class recorded_orders {
   /// Records a collective among the devices of several processes as a task. Returns false if the device does not
   /// support it.
   bool exchange_on_devices(recorded_tasks<Device>& tasks, instruction const& i) {
-    planned_collective const& c = ranks_[0].exchange(i.node);
+    planned_collective const& c = ranks_[0].collective_of(i.node);
     if (!prepared_nodes<Device>::takes_remote_collective(program_, c)) return false;
     std::byte *const in = ranks_[0].pointer(i.from_value()), *const out = ranks_[0].pointer(i.to_value());
     if constexpr (requires(recorder& r) { program_.record_remote_collective(r, c.call, c.with, in, out); })
@@ -110,13 +110,13 @@ class recorded_orders {
     if (m_.nodes[i.node].kind == primitive::move_rows)
       return rows_.record(tasks, i.node, i.from_value(), i.to_value(), ranks_);
     for (rank_context& first : ranks_) {
-      planned_collective const& c = first.exchange_now(i.node);
+      planned_collective const& c = first.collective_now(i.node);
       if (c.with.index != 0) continue;
       std::vector<std::byte*> in, out;
       std::vector<collective_call const*> calls;
       for (int k = 0; k < c.with.count; ++k) {
         rank_context& member = ranks_[static_cast<std::size_t>(c.with.members[k])];
-        calls.push_back(&member.exchange_now(i.node).call);
+        calls.push_back(&member.collective_now(i.node).call);
         in.push_back(member.pointer(i.from_value())), out.push_back(member.pointer(i.to_value()));
       }
       tasks.add(
@@ -198,7 +198,7 @@ class recorded_orders {
   meshtensor::module const& m_;
   program& program_;
   values_on_device<Device> const& values_;
-  staged_exchanges<Device>* remote_;
+  staged_collectives<Device>* remote_;
   std::vector<rank_context> ranks_;
   prepared_nodes<Device> nodes_;
   recorded_rows<Device> rows_;

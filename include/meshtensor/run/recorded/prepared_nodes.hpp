@@ -35,7 +35,7 @@ class prepared_nodes {
       if (i.kind == instruction_kind::accumulate) kernels.prepare_sum(m.values[i.to].type);
       if (i.kind != instruction_kind::start && i.kind != instruction_kind::exchange) continue;
       if (remote || m.nodes[i.node].kind == primitive::move_rows) continue;  // the host exchanges rows
-      planned_collective const& c = ranks[0].exchange(i.node);
+      planned_collective const& c = ranks[0].collective_of(i.node);
       exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
     }
     kernels.load();
@@ -70,7 +70,7 @@ class prepared_nodes {
       std::vector<std::vector<int>> groups;
       for (instruction const& i : instructions)
         if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange)
-          if (planned_collective const& c = mine.exchange(i.node); takes_remote_collective(kernels, c))
+          if (planned_collective const& c = mine.collective_of(i.node); takes_remote_collective(kernels, c))
             groups.push_back(c.members);
       kernels.join_remote_groups(groups);
     }

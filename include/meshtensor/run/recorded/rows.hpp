@@ -22,7 +22,7 @@ class recorded_rows {
   void record(recorded_tasks<Device>& tasks, node_id which, value_id from, value_id to, std::span<rank_context> ranks) {
     std::vector<of_group> all;
     for (rank_context& first : ranks) {
-      planned_collective const& c = first.exchange_before_counts(which);
+      planned_collective const& c = first.collective_before_counts(which);
       if (c.with.index != 0) continue;
       of_group g{&first, first.at(c.counts), {}, {}};
       std::byte* const counts = block_for(which, first.rank(), first.bytes(c.counts));
@@ -54,7 +54,7 @@ class recorded_rows {
   }
   static void copy_rows(node_id which, of_group const& g) {
     g.first->set_runs(which, g.counts);
-    collective_call const& call = g.first->exchange(which).call;
+    collective_call const& call = g.first->collective_of(which).call;
     movement const& moves = *call.moves;
     auto const bytes = static_cast<std::int64_t>(bytes_of(call.type));
     auto const count = static_cast<int>(g.in.size());

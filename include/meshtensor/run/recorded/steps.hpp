@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/recorded/captured_parts.hpp"
 #include "meshtensor/run/recorded/loops.hpp"
 #include "meshtensor/run/recorded/orders.hpp"
@@ -31,17 +32,16 @@ class engine<Device> {
   using machine = std::remove_cvref_t<decltype(Device::machine())>;
 
  public:
-  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-         std::unique_ptr<exchanges> among)
+  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors, transport* among)
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(instructions_of(m, p, entry)),
+        list_(instructions_of({m, p, entry})),
         places_(m, list_),
         values_(m.variable_count, processors.size()),
         watched_(m, p) {
     if (static_cast<std::int64_t>(processors.size()) != processors[0].mesh().size())
-      remote_.emplace(std::move(among), processors);
+      remote_.emplace(*among, m, p, processors);
     for (int k = 0; k < m.node_count; ++k)
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
@@ -230,13 +230,13 @@ class engine<Device> {
   meshtensor::module const& m_;
   Device device_;
   program program_;
-  std::vector<instruction> list_;
+  dynamic_array<instruction> list_;
   places_in_numbers places_;
   values_on_device<Device> values_;
-  std::vector<id> written_;                         // variables
-  std::optional<staged_exchanges<Device>> remote_;  // if other processes hold ranks
-  std::optional<recorded_orders<Device>> orders_;   // made while this engine holds the device's lock
-  std::optional<known_iterations<Device>> known_;   // likewise
+  std::vector<id> written_;                           // variables
+  std::optional<staged_collectives<Device>> remote_;  // if other processes hold ranks
+  std::optional<recorded_orders<Device>> orders_;     // made while this engine holds the device's lock
+  std::optional<known_iterations<Device>> known_;     // likewise
   recorded_tasks<Device> tasks_;
   captured_parts<Device> captured_{program_, tasks_};
   bool is_recorded_ = false, captures_ = false;

@@ -4,19 +4,11 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
-#include "meshtensor/pass/list_instructions.hpp"
+#include "meshtensor/pass/list_instructions/instruction.hpp"
 #include "meshtensor/run/engine/step_actions.hpp"
 
 namespace meshtensor {
-
-/// The instructions of an entry, in order.
-inline std::vector<instruction> instructions_of(module const& m, plan const& p, int entry) {
-  std::vector<instruction> instructions;
-  list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
-  return instructions;
-}
 
 /// Calls `one(instruction)` for each instruction that is no control flow. `around(instruction, work)` wraps an
 /// instruction with its body. `early(at)` handles the loop that begins at position `at` of the list and may end early.

@@ -24,19 +24,7 @@ template <class Stages, class Entry>
 struct straight_code {
   static constexpr module const& graph = Stages::graph;
   static constexpr plan const& planned = Stages::planned;
-  static constexpr int entry = find_entry(graph, entry_name<Entry>());
-
-  static constexpr int count = [] {
-    int n = 0;
-    list_instructions(graph, planned, entry, [&](instruction const&) { ++n; });
-    return n;
-  }();
-  static constexpr auto list = [] {
-    std::array<instruction, count> all{};
-    std::size_t n = 0;
-    list_instructions(graph, planned, entry, [&](instruction const& i) { all[n++] = i; });
-    return all;
-  }();
+  static constexpr auto const& list = Stages::instructions();
 
   /// The launched nodes, in order.
   static constexpr auto launched = [] {
@@ -87,7 +75,7 @@ struct straight_code {
   }
   static constexpr void each_in_body(int begin, auto add) {
     int depth = 0;
-    for (int i = begin + 1; i < count && depth >= 0; ++i) {
+    for (int i = begin + 1; i < static_cast<int>(list.size()) && depth >= 0; ++i) {
       instruction_kind const kind = list[static_cast<std::size_t>(i)].kind;
       if (kind == instruction_kind::end) --depth;
       else if (depth == 0) add(i);

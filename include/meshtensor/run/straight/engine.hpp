@@ -4,7 +4,6 @@
 // instructions.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,9 +30,8 @@ class engine<Device> {
   using kernels = kernels_of_device<Device>;
 
  public:
-  engine(module const& m, plan const& p, int, Device device, std::span<rank_context> processors,
-         std::unique_ptr<exchanges> among)
-      : m_(m), device_(std::move(device)), processors_(processors), exchange_(std::move(among)) {
+  engine(module const& m, plan const& p, int, Device device, std::span<rank_context> processors, transport* among)
+      : m_(m), device_(std::move(device)), processors_(processors), collectives_(*among, m, p, processors) {
     for (node_id const which : code::launched) {
       node const& n = m.nodes[which];
       for (int i = 0; i < n.operands.count; ++i) add_view(p, m.operand(n, i));
@@ -48,13 +46,13 @@ class engine<Device> {
       processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
       if (processors_[k].arena() != ranks_[k].arena) place_in_arena(processors_[k], ranks_[k]);
     }
-    recorder_.begin_step(exchange_->ahead());
+    recorder_.begin_step(collectives_.ahead());
     (this->*step_)();
-    exchange_->end_all();
-    recorder_.end_step(exchange_->ahead());
+    collectives_.end_all();
+    recorder_.end_step(collectives_.ahead());
   }
 
-  bool is_under_way() const { return exchange_->is_under_way(); }
+  bool is_under_way() const { return collectives_.is_under_way(); }
   void record(bool on, int warm_up = 0) {
     recorder_.record(on, m_.node_count, warm_up);
     choose_step();
@@ -69,7 +67,7 @@ class engine<Device> {
   std::int64_t workspace_bytes() const {
     std::int64_t of_kernels = 0;
     if constexpr (requires { device_.workspace_bytes(); }) of_kernels = device_.workspace_bytes();
-    return of_kernels + exchange_->workspace_bytes();
+    return of_kernels + collectives_.workspace_bytes();
   }
 
  private:
@@ -128,9 +126,9 @@ class engine<Device> {
     constexpr bool is_of_loop =
         i.kind != instruction_kind::begin_loop && code::graph.nodes[i.node].kind == primitive::repeat;
     if constexpr (Seen && !is_of_loop) {
-      recorder_.enter(m_.nodes[i.node], processors_, exchange_->ahead());
+      recorder_.enter(m_.nodes[i.node], processors_, collectives_.ahead());
       execute<At, Seen>();
-      recorder_.leave(i.node, m_.nodes[i.node], processors_, exchange_->ahead());
+      recorder_.leave(i.node, m_.nodes[i.node], processors_, collectives_.ahead());
     } else {
       execute<At, Seen>();
     }
@@ -149,10 +147,10 @@ class engine<Device> {
     } else if constexpr (i.kind == launch) {
       launch_one<At>();
     } else if constexpr (i.kind == start || i.kind == exchange) {
-      exchange_->start(processors_, i.node, i.from_value(), i.to_value());
-      if constexpr (i.kind == exchange) exchange_->wait(i.node);
+      collectives_.start(i.node, i.from_value(), i.to_value());
+      if constexpr (i.kind == exchange) collectives_.wait(i.node);
     } else if constexpr (i.kind == wait) {
-      exchange_->wait(static_cast<node_id>(i.from));
+      collectives_.wait(static_cast<node_id>(i.from));
     } else {
       for (std::size_t k = 0; k < processors_.size(); ++k)
         act<i.kind>(known_instruction<code, At>(), m_, device_, processors_[k], external_[k]);
@@ -173,13 +171,13 @@ class engine<Device> {
       }(std::make_index_sequence<moving.size()>());
       kernels::launch(device_, *kernel, {m_, m_.nodes[i.node], views, views + operands, processors_[k].context});
     }
-    if constexpr (code::communicates) exchange_->progress();
+    if constexpr (code::communicates) collectives_.progress();
   }
 
   meshtensor::module const& m_;
   Device device_;
   std::span<rank_context> processors_;
-  std::unique_ptr<exchanges> exchange_;
+  collectives collectives_;
   std::vector<kernels_of_rank> ranks_;
   std::vector<value_id> values_;      // of the views of all kernels
   std::vector<std::int64_t> offset_;  // likewise: in the arena, or `moves`

@@ -2,13 +2,13 @@
 // Runs concat on the GPU by a copy of each operand.
 #pragma once
 
-#include "meshtensor/device/cuda/box_copier.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/op/concat.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work concat_of(box_copier const& copier) {
-  return [&copier](recording& to_do, evaluation const& e, address, address) {
+inline node_work concat_of(node_setup const& s) {
+  return [&copier = s.copier](recording& to_do, evaluation const& e, address, address) {
     concat_attributes const a = concat_attributes::of(e.n);
     view const &x = e.operands[0], &z = e.results[0];
     int const along = z.find(a.to);

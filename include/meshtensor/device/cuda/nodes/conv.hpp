@@ -7,6 +7,7 @@
 
 #include "meshtensor/device/cuda/nodes/conv/loop.hpp"
 #include "meshtensor/device/cuda/nodes/conv/unfolding.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/product.hpp"
 
 namespace meshtensor::cuda {
@@ -24,17 +25,17 @@ inline bool is_for_matrices(view const& unfolded, view const& other, view const&
 
 }  // namespace detail
 
-/// The work of a convolution. `alignment` has the alignment of the addresses, in
-/// bytes.
-inline node_work conv_of(preparation& p, box_copier const& copier, node const& n, view const* operands, view const& y,
-                         int const* alignment) {
-  detail::unfolding const unfolded(p.m, n, operands, y);
+inline node_work conv_of(node_setup const& s) {
+  preparation& p = s.p;
+  view const *const operands = s.operands, &y = s.result;
+  int const* const alignment = s.alignment;
+  detail::unfolding const unfolded(p.m, s.n, operands, y);
   std::optional<detail::pair_product> made;
   if (unfolded.is_possible() && detail::is_for_matrices(unfolded.made(), operands[1], y)) {
     int const aligned[] = {unfolded.is_in_place() ? alignment[0] : 16, alignment[1], alignment[2]};
-    made = detail::pair_product::make(p, copier, unfolded.made(), operands[1], y, aligned);
+    made = detail::pair_product::make(p, s.copier, unfolded.made(), operands[1], y, aligned);
   }
-  if (!made) return detail::convolution_loop(p.m, n, operands, y).prepare(p);
+  if (!made) return detail::convolution_loop(p.m, s.n, operands, y).prepare(p);
   std::int64_t const library = (static_cast<std::int64_t>(p.device.workspace_bytes()) + 255) / 256 * 256,
                      room = unfolded.is_in_place() ? 0 : (unfolded.made().bytes() + 255) / 256 * 256;
   p.reserve(static_cast<std::size_t>(library + room) + made->workspace_bytes());

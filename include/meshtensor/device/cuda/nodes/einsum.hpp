@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/product.hpp"
-#include "meshtensor/device/cuda/recording.hpp"
 #include "meshtensor/device/cuda/text/index.hpp"
 
 namespace meshtensor::cuda {
@@ -67,17 +67,15 @@ inline node_work loop_over_sums(preparation& p, node const& n, view const* opera
           type_text(y.type),
           ">(r.total()));\n"});
   prepared_kernel const k = p.over_elements(t, y.size());
-  return
-      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
+  return just(k);
 }
 
 }  // namespace detail
 
-/// The work of an einsum. `alignment` has the alignment of the addresses of operands and result, in bytes.
-inline node_work einsum_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
-                           view const& result, int const* alignment) {
-  if (n.operands.count == 2)
-    if (auto made = detail::pair_product::make(p, copier, operands[0], operands[1], result, alignment)) {
+inline node_work einsum_of(node_setup const& s) {
+  preparation& p = s.p;
+  if (s.n.operands.count == 2)
+    if (auto made = detail::pair_product::make(p, s.copier, s.operands[0], s.operands[1], s.result, s.alignment)) {
       std::size_t const library = (p.device.workspace_bytes() + 255) / 256 * 256;
       p.reserve(library + made->workspace_bytes());
       auto const pair = std::make_shared<detail::pair_product>(std::move(*made));
@@ -87,7 +85,7 @@ inline node_work einsum_of(preparation& p, box_copier const& copier, node const&
                      workspace, workspace + library);
       };
     }
-  return detail::loop_over_sums(p, n, operands, result);
+  return detail::loop_over_sums(p, s.n, s.operands, s.result);
 }
 
 }  // namespace meshtensor::cuda

@@ -3,6 +3,7 @@
 // them back.
 #pragma once
 
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
 #include "meshtensor/op/exchange_rows.hpp"
 
@@ -72,14 +73,14 @@ inline node_work place_rows_of(preparation& p, view const& tokens, view const& i
 }  // namespace detail
 
 /// The work of a step of an exchange.
-inline node_work exchange_rows_of(preparation& p, node const& n, view const* operands, view const& y) {
-  auto const a = exchange_rows_attributes::of(n);
-  row_step const step = exchange_rows_rule::step_of(n);
-  view const& x = operands[0];
-  if (step == row_step::count) return detail::count_rows_of(p, x, y);
-  if (step == row_step::number) return detail::number_rows_of(p, x, y, a);
+inline node_work exchange_rows_of(node_setup const& s) {
+  auto const a = exchange_rows_attributes::of(s.n);
+  row_step const step = exchange_rows_rule::step_of(s.n);
+  view const &x = s.operands[0], &y = s.result;
+  if (step == row_step::count) return detail::count_rows_of(s.p, x, y);
+  if (step == row_step::number) return detail::number_rows_of(s.p, x, y, a);
   bool const back = step == row_step::back;
-  return detail::place_rows_of(p, back ? y : x, operands[1], operands[2].size(), back ? x : y, a, back);
+  return detail::place_rows_of(s.p, back ? y : x, s.operands[1], s.operands[2].size(), back ? x : y, a, back);
 }
 
 }  // namespace meshtensor::cuda

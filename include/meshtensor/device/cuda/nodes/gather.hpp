@@ -3,27 +3,26 @@
 #pragma once
 
 #include "meshtensor/device/cuda/nodes/lookup_rows.hpp"
-#include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/text/index.hpp"
 #include "meshtensor/op/detail/lookup.hpp"
 #include "meshtensor/op/gather.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work gather_of(preparation& p, node const& n, view const* x, view const& y) {
-  view const &table = x[0], &index = x[1];
-  int const along = table.find(lookup_attributes::of(n).dim);
+inline node_work gather_of(node_setup const& s) {
+  view const &table = s.operands[0], &index = s.operands[1], &y = s.result;
+  int const along = table.find(lookup_attributes::of(s.n).dim);
   index_text all;
   for (int i = 0; i < y.count; ++i) all.add(y, i, {&table, &index, &y});
   std::string const type = type_text(y.type);
   prepared_kernel const k =
-      p.over_elements(joined({"if (i >= ", y.size(), "ll) return;\n", all.text("i", "f", 3),
-                              detail::position_text(table, along, index, "f1"), "((", type, "*)a.p[",
-                              max_kernel_operands, "])[f2] = at < 0 ? put<", type, ">(", register_text(y.type),
-                              "(0)) : ((const ", type, "*)a.p[0])[f0 + at * ", table.stride[along], "ll];\n"}),
-                      y.size());
-  return
-      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
+      s.p.over_elements(joined({"if (i >= ", y.size(), "ll) return;\n", all.text("i", "f", 3),
+                                detail::position_text(table, along, index, "f1"), "((", type, "*)a.p[",
+                                max_kernel_operands, "])[f2] = at < 0 ? put<", type, ">(", register_text(y.type),
+                                "(0)) : ((const ", type, "*)a.p[0])[f0 + at * ", table.stride[along], "ll];\n"}),
+                        y.size());
+  return detail::just(k);
 }
 
 }  // namespace meshtensor::cuda

@@ -3,6 +3,7 @@
 // the index chooses. A sum for one group goes only through the rows of this group.
 #pragma once
 
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 
@@ -98,8 +99,8 @@ class grouped_product {
 
 }  // namespace detail
 
-inline node_work grouped_einsum_of(preparation& p, node const& n, view const* operands, view const& y) {
-  return detail::grouped_product(n, operands, y).prepare(p);
+inline node_work grouped_einsum_of(node_setup const& s) {
+  return detail::grouped_product(s.n, s.operands, s.result).prepare(s.p);
 }
 
 }  // namespace meshtensor::cuda

@@ -2,10 +2,11 @@
 // Gives the iteration of a loop on the GPU.
 #pragma once
 
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/nodes/position_sequence.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work iteration_of(preparation& p, view const& y) { return detail::sequence_of(p, y, "a.index"); }
+inline node_work iteration_of(node_setup const& s) { return detail::sequence_of(s.p, s.result, "a.index"); }
 
 }  // namespace meshtensor::cuda

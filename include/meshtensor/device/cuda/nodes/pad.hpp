@@ -2,15 +2,15 @@
 // Runs pad on the GPU: it fills the result with the number around, and copies one box.
 #pragma once
 
-#include "meshtensor/device/cuda/box_copier.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/nodes/number_filler.hpp"
 #include "meshtensor/op/pad.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work pad_of(preparation& p, box_copier const& copier, view const& result) {
-  number_filler const filler(p, result.type);
-  return [&copier, filler](recording& to_do, evaluation const& e, address state, address) {
+inline node_work pad_of(node_setup const& s) {
+  number_filler const filler(s.p, s.result.type);
+  return [&copier = s.copier, filler](recording& to_do, evaluation const& e, address state, address) {
     pad_attributes const a = pad_attributes::of(e.n);
     positions const at = pad_rule::positions_in(e);
     view y = e.results[0];

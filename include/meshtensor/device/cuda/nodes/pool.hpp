@@ -2,7 +2,7 @@
 // Pools on the GPU by one thread for each element of the result, which goes through the elements of its window.
 #pragma once
 
-#include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/text/window.hpp"
 #include "meshtensor/op/pool.hpp"
 
@@ -98,10 +98,9 @@ class pooling {
 
 }  // namespace detail
 
-inline node_work pool_of(preparation& p, node const& n, view const* operands, view const& y) {
-  prepared_kernel const k = p.over_elements(detail::pooling(p.m, n, operands, y).text(), y.size());
-  return
-      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
+inline node_work pool_of(node_setup const& s) {
+  std::string const text = detail::pooling(s.p.m, s.n, s.operands, s.result).text();
+  return detail::just(s.p.over_elements(text, s.result.size()));
 }
 
 }  // namespace meshtensor::cuda

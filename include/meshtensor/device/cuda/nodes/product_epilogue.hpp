@@ -59,10 +59,10 @@ inline node_work product_epilogue_of(preparation& p, box_copier const& copier, n
   }
   view product = result;
   product.densify();
-  int const aligned_product[] = {alignment[0], alignment[1], 16};
   auto const bytes = static_cast<std::size_t>((product.bytes() + 255) / 256 * 256);
   std::size_t const before = std::exchange(p.workspace, 0);
-  node_work const multiply = einsum_of(p, copier, p.m.nodes[form.product], operands, product, aligned_product);
+  node_work const multiply =
+      einsum_of({p, copier, p.m.nodes[form.product], operands, product, {alignment[0], alignment[1], 16}});
   p.workspace = std::max(before, bytes + p.workspace);
   prepared_kernel const addition = detail::addition_of(p, result, product, offset, added);
   return [=](recording& to_do, evaluation const& e, address state, address workspace) {

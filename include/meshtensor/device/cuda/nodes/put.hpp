@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "meshtensor/device/cuda/box_copier.hpp"
 #include "meshtensor/device/cuda/nodes/lookup_rows.hpp"
-#include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/op/put.hpp"
 
 namespace meshtensor::cuda {
@@ -14,10 +13,10 @@ namespace meshtensor::cuda {
 namespace detail {
 
 /// Puts rows at indices. If several rows have one index, the last one stays.
-inline node_work put_rows_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
-                             view const& y) {
-  view const &part = operands[1], index = operands[2];
-  int const dim = put_attributes::of(n).dim, along = y.find(dim);
+inline node_work put_rows_of(node_setup const& s) {
+  preparation& p = s.p;
+  view const &part = s.operands[1], &index = s.operands[2], &y = s.result;
+  int const dim = put_attributes::of(s.n).dim, along = y.find(dim);
   row_walk const w(y, index, part, dim);
   std::int64_t const entries = w.entries.count(), keys = w.keys, width = w.elements.count();
   if (entries >= 0x7fffffffll) return {};
@@ -35,7 +34,7 @@ inline node_work put_rows_of(preparation& p, box_copier const& copier, node cons
               "])[t0 + e0] = ((const ", type, "*)a.p[2])[f1 + e1];\n"}),
       entries * width);
   p.reserve(static_cast<std::size_t>(keys * 4));
-  return [=, &copier](recording& to_do, evaluation const& e, address state, address workspace) {
+  return [=, &copier = s.copier](recording& to_do, evaluation const& e, address state, address workspace) {
     view const &x = e.operands[0], &to = e.results[0];
     if (to.data != x.data) copier.by_name(to_do, x, 0, to, 0, id{no_id}, id{no_id}, to.extent);
     launch_arguments a = arguments_of(e, state);
@@ -46,8 +45,8 @@ inline node_work put_rows_of(preparation& p, box_copier const& copier, node cons
 }
 
 /// Puts at a number, by a copy of one slice.
-inline node_work put_slice_of(box_copier const& copier) {
-  return [&copier](recording& to_do, evaluation const& e, address, address) {
+inline node_work put_slice_of(node_setup const& s) {
+  return [&copier = s.copier](recording& to_do, evaluation const& e, address, address) {
     constexpr auto none = id{no_id};
     view const &x = e.operands[0], &y = e.results[0];
     if (y.data != x.data) copier.by_name(to_do, x, 0, y, 0, none, none, y.extent);
@@ -62,8 +61,8 @@ inline node_work put_slice_of(box_copier const& copier) {
 }  // namespace detail
 
 /// The work of a put, or none if it is too large.
-inline node_work put_of(preparation& p, box_copier const& copier, node const& n, view const* operands, view const& y) {
-  return put_rule::at_index(n) ? detail::put_rows_of(p, copier, n, operands, y) : detail::put_slice_of(copier);
+inline node_work put_of(node_setup const& s) {
+  return put_rule::at_index(s.n) ? detail::put_rows_of(s) : detail::put_slice_of(s);
 }
 
 }  // namespace meshtensor::cuda

@@ -6,16 +6,17 @@
 #include <algorithm>
 
 #include "meshtensor/device/cuda/nodes/lookup_rows.hpp"
-#include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/op/detail/lookup.hpp"
 #include "meshtensor/op/scatter_add.hpp"
 
 namespace meshtensor::cuda {
 
 /// The work of a scatter_add, or none if it is too large.
-inline node_work scatter_add_of(preparation& p, node const& n, view const* operands, view const& y) {
-  view const &x = operands[0], &index = operands[1];
-  int const dim = lookup_attributes::of(n).dim, along = y.find(dim);
+inline node_work scatter_add_of(node_setup const& s) {
+  preparation& p = s.p;
+  view const &x = s.operands[0], &index = s.operands[1], &y = s.result;
+  int const dim = lookup_attributes::of(s.n).dim, along = y.find(dim);
   detail::row_walk const w(y, index, x, dim);
   std::int64_t const entries = w.entries.count(), keys = w.keys, width = w.elements.count();
   if (keys >= 0x7fffffffll || entries >= 0x7fffffffll) return {};

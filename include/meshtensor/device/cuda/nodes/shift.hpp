@@ -2,16 +2,16 @@
 // Runs shift on the GPU by a copy of each run of elements, with a number where no elements come from.
 #pragma once
 
-#include "meshtensor/device/cuda/box_copier.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/nodes/number_filler.hpp"
 #include "meshtensor/op/shift.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work shift_of(preparation& p, box_copier const& copier, view const& result) {
+inline node_work shift_of(node_setup const& s) {
   constexpr auto none = id{no_id};
-  number_filler const filler(p, result.type);
-  return [&copier, filler](recording& to_do, evaluation const& e, address state, address) {
+  number_filler const filler(s.p, s.result.type);
+  return [&copier = s.copier, filler](recording& to_do, evaluation const& e, address state, address) {
     view const &x = e.operands[0], &y = e.results[0];
     shift_attributes const a = shift_attributes::of(e.n);
     auto const how = static_cast<shift_kind>(e.n.function);

@@ -2,13 +2,13 @@
 // Runs slice on the GPU by a copy of one box.
 #pragma once
 
-#include "meshtensor/device/cuda/box_copier.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/op/slice.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work slice_of(box_copier const& copier) {
-  return [&copier](recording& to_do, evaluation const& e, address, address) {
+inline node_work slice_of(node_setup const& s) {
+  return [&copier = s.copier](recording& to_do, evaluation const& e, address, address) {
     strided_window const a = strided_window::of(e.n);
     positions const at = window_positions(e);
     view x = e.operands[0];

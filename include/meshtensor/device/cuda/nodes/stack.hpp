@@ -2,14 +2,14 @@
 // Runs stack on the GPU by a copy of each operand.
 #pragma once
 
-#include "meshtensor/device/cuda/box_copier.hpp"
+#include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/op/stack.hpp"
 
 namespace meshtensor::cuda {
 
-inline node_work stack_of(box_copier const& copier) {
+inline node_work stack_of(node_setup const& s) {
   constexpr auto none = id{no_id};
-  return [&copier](recording& to_do, evaluation const& e, address, address) {
+  return [&copier = s.copier](recording& to_do, evaluation const& e, address, address) {
     view row = e.results[0];
     int const along = row.find(stack_attributes::of(e.n).dim);
     row.extent[along] = 1;

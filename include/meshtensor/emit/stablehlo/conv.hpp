@@ -145,6 +145,6 @@ class convolution_writer {
   std::vector<window_numbers> windows_;
 };
 
-inline value convolution(emission& e, node const& n) { return convolution_writer(e, n).written(); }
+inline value conv(emission& e, node const& n) { return convolution_writer(e, n).written(); }
 
 }  // namespace meshtensor::hlo

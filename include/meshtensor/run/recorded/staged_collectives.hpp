@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,9 +16,9 @@ namespace meshtensor {
 /// and host, and a function that the host calls between two parts. This function runs the collective on the same
 /// transport as an engine of the host would. Between start and wait the machine continues to compute. Operands and
 /// results are in blocks of the host, which the collectives reuse. However, they stay in the device's memory if the
-/// device passes its memory to MPI and no other code touches it.
+/// device passes its memory to MPI and the collective takes it.
 template <recording_device Device>
-class staged_exchanges {
+class staged_collectives {
   using program = typename Device::recorded_program;
   using tasks = recorded_tasks<Device>;
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -31,12 +30,12 @@ class staged_exchanges {
 
  public:
   /// `mine` is this process's only rank. The operands and results of its collectives get addresses of the host.
-  staged_exchanges(std::unique_ptr<exchanges> among, std::span<rank_context> mine)
-      : mine_(mine), among_(std::move(among)) {}
+  staged_collectives(transport& t, module const& m, plan const& p, std::span<rank_context> mine)
+      : mine_(mine), among_(t, m, p, mine) {}
 
   /// Collectives in flight at a position of a recorded step: they were started, but not waited for.
   class in_flight {
-    friend staged_exchanges;
+    friend staged_collectives;
     std::map<node_id, under_way> all;
   };
   in_flight pending() const {
@@ -56,12 +55,12 @@ class staged_exchanges {
   /// `here` is this rank, with addresses of the device.
   void start(tasks& to_do, instruction const& i, rank_context& here) {
     wait(to_do, i.node);
-    planned_collective const& c = here.exchange_before_counts(i.node);
+    planned_collective const& c = here.collective_before_counts(i.node);
     under_way p;
     std::byte* const from = here.pointer(i.from_value());
     p.to = here.pointer(i.to_value());
     std::byte *in = from, *out = p.to;
-    if (!only_mpi_touches(i.node)) {
+    if (!takes_device_memory(i.node)) {
       p.bytes = p.to == nullptr ? 0 : result_bytes_of(c.call, c.with.count, c.with.index);
       p.in = from == nullptr ? none : take(bytes_of(c.call));
       bool const in_place = from == p.to && from != nullptr;
@@ -79,7 +78,7 @@ class staged_exchanges {
       mine_[0].context.index = index;
       if (counts != nullptr) mine_[0].set_pointer(of_counts, counts);
       mine_[0].set_pointer(i.from_value(), in), mine_[0].set_pointer(i.to_value(), out);
-      among_->start(mine_, i.node, i.from_value(), i.to_value());
+      among_.start(i.node, i.from_value(), i.to_value());
     });
     pending_.emplace(i.node, p);
   }
@@ -88,7 +87,7 @@ class staged_exchanges {
     if (found == pending_.end()) return;
     under_way const p = found->second;
     pending_.erase(found);
-    to_do.cut(false, [this, which] { among_->wait(which); });
+    to_do.cut(false, [this, which] { among_.wait(which); });
     if (p.bytes != 0) to_do.upload(p.to, at(p.out), p.bytes);
     set_free(p, true);
   }
@@ -96,11 +95,11 @@ class staged_exchanges {
     while (!pending_.empty()) wait(to_do, pending_.begin()->first);
   }
 
-  bool is_under_way() const { return among_->is_under_way(); }
+  bool is_under_way() const { return among_.is_under_way(); }
   /// Progresses pending collectives, between parts.
-  void progress() { among_->progress(); }
+  void progress() { among_.progress(); }
   std::int64_t workspace_bytes() const {
-    std::int64_t all = among_->workspace_bytes();
+    std::int64_t all = among_.workspace_bytes();
     for (block const& b : blocks_) all += b.bytes;
     return all;
   }
@@ -112,9 +111,9 @@ class staged_exchanges {
     bool is_free;
   };
 
-  bool only_mpi_touches(node_id which) const {
+  bool takes_device_memory(node_id which) const {
     if constexpr (requires { Device::hands_memory_to_mpi(); })
-      return Device::hands_memory_to_mpi() && among_->only_mpi_touches(which);
+      return Device::hands_memory_to_mpi() && among_.takes_device_memory(which);
     else return false;
   }
   void set_free(under_way const& p, bool is_free) {
@@ -140,7 +139,7 @@ class staged_exchanges {
   std::span<rank_context> mine_;
   std::vector<block> blocks_;
   std::map<node_id, under_way> pending_;  // while a step is recorded
-  std::unique_ptr<exchanges> among_;      // destroyed before its memory
+  collectives among_;                     // destroyed before its memory
 };
 
 }  // namespace meshtensor

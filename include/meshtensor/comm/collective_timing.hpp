@@ -8,15 +8,15 @@ namespace meshtensor {
 
 /// When a collective reads its operand and writes its result, between its start and its wait. Each transport chooses
 /// one timing. Therefore a program that touches the operand or the result in between is wrong under another timing.
-enum class exchange_timing : std::uint8_t {
+enum class collective_timing : std::uint8_t {
   at_once,        // reads and writes at the start
   results_late,   // reads at the start and writes at the wait, so results hold garbage until then
   operands_late,  // reads and writes at the wait, so results hold garbage until then
 };
-inline constexpr exchange_timing exchange_timings[] = {exchange_timing::at_once, exchange_timing::results_late,
-                                                       exchange_timing::operands_late};
+inline constexpr collective_timing collective_timings[] = {collective_timing::at_once, collective_timing::results_late,
+                                                           collective_timing::operands_late};
 
-constexpr char const* text_of(exchange_timing t) {
+constexpr char const* text_of(collective_timing t) {
   constexpr char const* names[] = {"at once", "with late results", "with late reads"};
   return names[static_cast<int>(t)];
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// minimize(s / "adam").
+// expect: T37 minimize takes a scope for the optimizer's state, then the loss
+#include "compile_fail/first_attempt.hpp"
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto w = s.parameter("w", in);
+    s.output("y", mean(x * w));
+    mt::adam{}.minimize(s / "adam");
+  }
+};
+static_assert(is_accepted<step>);
