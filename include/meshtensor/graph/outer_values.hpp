@@ -80,16 +80,15 @@ struct outer_values : value_builder {
   constexpr value_id slice(int which, value_id v) {
     open_each const& e = eaches[which];
     if (v < e.first) return view(which, from_outside(which, v));
-    value const like = m.values[v];
     shape dims{};
-    for (int i = 0; i < like.dims.count; ++i)
-      if (like.dims.at[i] != e.dim) dims.add(like.dims.at[i]);
+    for (int i = 0; i < m.values[v].dims.count; ++i)
+      if (m.values[v].dims.at[i] != e.dim) dims.add(m.values[v].dims.at[i]);
     region_id const here = region;
     int const inner = each_count, deep = depth, level = depth_of_value(v);
     if (level >= 0) region = region_at(level), depth = level, each_count = which + 1;
-    value_id const used = use(v);
+    value_id const whole = use(v);
     value_id const seen = add_result(
-        make_node(primitive::hide, 0, ids(&used, 1), view_attributes{e.dim, false}.packed()), like.type, dims);
+        make_node(primitive::hide, 0, ids(&whole, 1), view_attributes{e.dim, false}.packed()), m.values[v].type, dims);
     region = here, depth = deep, each_count = inner;
     return seen;
   }

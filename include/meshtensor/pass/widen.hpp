@@ -148,9 +148,8 @@ struct widener : rebuild {
     for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
-      bool const is_cotangent = k == 1;  // of an operand
-      shape const dims = is_cotangent ? hidden.wide(from.link(was.arguments, i))
-                                      : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
+      shape const dims = k == 1 ? hidden.wide(from.link(was.arguments, i))  // of a cotangent of an operand
+                                : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id v = (*this)[old];
       if (!dims.includes(m.values[v].dims)) v = reduce(b, reduction::sum, v, without(m.values[v].dims, dims));
       results.add(with_dims(v, dims));
@@ -160,15 +159,14 @@ struct widener : rebuild {
   }
 
   constexpr void gradient(node const& n) {
-    id_list<> by{};
     value_id const loss = (*this)[from.operand(n, 0)];
+    id_list<> by{};
     by.add(m.values[loss].dims.count == 0 ? loss : reduce(b, reduction::sum, loss, m.values[loss].dims));
     for (int i = 1; i < n.operands.count; ++i) by.add((*this)[from.operand(n, i)]);
     copy(n, by);
     for (int i = 0; i < n.results.count; ++i) {
-      value_id const old = from.result(n, i);
-      m.values[(*this)[old]].dims = m.values[by.at[i + 1]].dims;
-      replace(old, laid_out((*this)[old], old));
+      m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
+      replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
     }
   }
 
@@ -179,31 +177,26 @@ struct widener : rebuild {
     value_id const old = from.result(n);
     if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims); dims == from.values[old].dims)
       copy(n);
-    else if (!widen_operation(n, dims)) return;
-    replace(old, laid_out((*this)[old], old));
+    else widen_operation(n, dims);
+    if (m.report.empty()) replace(old, laid_out((*this)[old], old));
   }
-  constexpr bool widen_operation(node const& n, shape const& dims) {
-    id_list<> taken{}, all{};
+  constexpr void widen_operation(node const& n, shape const& dims) {
     bool const is_joined = n.kind == primitive::put || n.kind == primitive::concat;  // these broadcast no operand
-    for (int i = 0; i < n.operands.count; ++i) {
-      value_id const v = (*this)[from.operand(n, i)];
-      bool const joins = is_joined && i < 2;
-      taken.add(joins ? with_dims(v, hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, i).dims)) : v);
-    }
+    auto const operands_of = [&](int wide) {
+      id_list<> all{};
+      for (int k = 0; k < n.operands.count; ++k) {
+        shape const all_dims = hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims);
+        all.add(k < wide ? with_dims((*this)[from.operand(n, k)], all_dims) : (*this)[from.operand(n, k)]);
+      }
+      return all;
+    };
+    id_list<> taken = operands_of(is_joined ? 2 : 0);
     inference i = inferred(n, taken, dims);
-    if (!gives(i, dims)) {
-      for (int k = 0; k < n.operands.count; ++k)
-        all.add(with_dims(taken.at[k], hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims)));
-      i = inferred(n, taken = all, dims);
-    }
-    if (!gives(i, dims)) {
-      diagnostic d{};
-      b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
-      return false;
-    }
+    if (!gives(i, dims)) i = inferred(n, taken = operands_of(n.operands.count), dims);
+    diagnostic d{};
+    if (!gives(i, dims)) return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
     copy(n, taken);
     m.values[(*this)[from.result(n)]].dims = i.dims;
-    return true;
   }
   constexpr inference inferred(node const& n, ids taken, shape const& dims) const {
     inference i = inference_of(m, taken, n.function, n.attribute, from.result_value(n).type, dims);

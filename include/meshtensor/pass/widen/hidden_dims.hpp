@@ -49,8 +49,8 @@ struct hidden_dims {
     return dims.at[k];
   }
 
-  /// The dims by which the computation of result `k` of a node differs, as bits. The result may count as one that
-  /// differs by more dims, because an index takes a gradient by it.
+  /// The dims by which result `k` of a node differs because of what the node computes, as bits. The result may differ
+  /// by more dims, because it is a tensor by which an index takes a gradient.
   constexpr unsigned of_computed(node const& n, int k) const {
     if (n.kind == primitive::gradient) return of[m.operand(n, k + 1)];
     if (n.regions.count == 0) return of_operands(n);
