@@ -24,7 +24,7 @@ std::unique_ptr<mt::module> maybe_in_each(mt::module const& m, rng& c) {
 }
 
 void try_graphs(purpose what, std::uint64_t first, int count) {
-  long tried = 0, nested = 0;
+  long tried = 0, nested = 0, refused = 0;
   each_seed(first, count, [&](std::uint64_t seed) {
     graph_fuzzer const a(seed, what, loops_of(seed));
     rng c{seed + 1};
@@ -35,11 +35,15 @@ void try_graphs(purpose what, std::uint64_t first, int count) {
       found = difference_in_each(
           *m, "main",
           {.extent = extent_of(c), .extents = extents_of(*m, 2, c), .fill = fill_kind::integers, .label = "outer"});
-    } catch (mt::error const& e) { found = e.what(); }
+    } catch (mt::error const& e) {
+      found = e.code() == "T07" ? "" : e.what();  // a tensor that has 8 dims already
+      refused += found.empty();
+    }
     CHECK(found == "");
     ++tried;
   });
-  MESSAGE(tried << " graphs, " << nested << " of them in two eaches");
+  MESSAGE(tried << " graphs, " << nested << " of them in two eaches, " << refused << " with too many dims");
+  CHECK(10 * refused < tried + 10);
   at_least(count, tried);
 }
 

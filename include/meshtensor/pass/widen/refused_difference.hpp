@@ -19,6 +19,9 @@ constexpr diagnostic refused_difference(hidden_dims const& hidden, id const* own
   meshtensor::module const& m = hidden.m;
   diagnostic d{};
   for (int k = 0; k < n.results.count; ++k)
+    if (!hidden.wide(m.result(n, k)).fits())
+      return d << "T07 a tensor has more than 8 dims, those of each included: merge some, or sum over them before";
+  for (int k = 0; k < n.results.count; ++k)
     if (dim_id const dim = hidden.hidden_and_shown(m.result(n, k)); dim != no_id)
       return d << "G44 a tensor differs by index of '" << m.dim_name(dim)
                << "' and has this dim, too: rename the dim of the tensor that is the same for all indices";
@@ -29,7 +32,9 @@ constexpr diagnostic refused_difference(hidden_dims const& hidden, id const* own
   name const& dim = m.dim_name(hidden.first(m.operand(n, 0)));
   if (n.kind == primitive::write)
     return d << "G47 the next value of a variable from outside differs by index of '" << dim
-             << "': declare the variable in the each, or reduce over the dim, as in mean(across(x, dim), dim)";
+             << "': declare the variable in the each, or return the value from the body, reduce it over the dim and "
+                "update "
+                "the variable outside";
   if (n.kind == primitive::output)
     return d << "G47 an output of map differs by index of '" << dim
              << "': return the tensor from the body and give it out outside";
