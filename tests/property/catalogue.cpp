@@ -56,6 +56,7 @@ std::vector<listed> const& catalogue() {
       entry<normed>("normed"),
       entry<pooled>("pooled"),
       entry<surrounded>("surrounded"),
+      entry<members>("members"),
       entry<classifier, mt::dtype::f32>("classifier in f32"),
       entry<recurrent, mt::dtype::f32>("recurrent in f32"),
       entry<language_model, mt::dtype::f32>("language_model in f32"),

@@ -58,6 +58,7 @@ std::vector<tried> const programs_tried = {
     {"convolved", true, few},
     {"normed", true, few, "weight"},
     {"pooled", true, few},
+    {"members", true, few},
     {"surrounded", true, few},
 };
 

@@ -393,6 +393,25 @@ struct decided {
   }
 };
 
+/// Members with parameters of their own, which see the mean of all and their neighbour on a ring.
+struct members {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto z = s.input("z", s.real(), length, model);
+    auto y = mt::each(s / "members", length, z, [&](mt::scope auto m, auto z1) {
+      auto h = tanh(z1 * m.parameter("w", model, mt::normal(0.5)) + mean(x, batch));
+      auto centre = mean(mt::across(h, length), length);
+      auto before = mt::own(roll(mt::across(h, length), length, 1), length);
+      return (h - centre) * before * (1 + mt::cast<s.compute>(mt::index(m, length)) * 0.25);
+    });
+    auto loss = weighed(y);
+    s.output("y", y);
+    s.output("dx", gradient(loss, x));
+    s.output("dz", gradient(loss, z));
+    mt::adam{.learning_rate = 0.01}.minimize(s / "optimizer", loss);
+  }
+};
+
 /// User-defined composites: one returns its operands in another order, one has a gradient that differs from its body's;
 /// in a loop and outside.
 struct composites {
