@@ -5,9 +5,9 @@
 // Prints:
 //
 //     layers  elements of blocks/up/weight  nodes of the graph    loss
-//          1                           256                 960    0.02
-//          4                          1024                 960    0.03
-//         16                          4096                 960    0.02
+//          1                           256                 825    0.02
+//          4                          1024                 825    0.03
+//         16                          4096                 825    0.01
 #include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
 
