@@ -34,7 +34,7 @@ static_assert(costs.launches == 155);
 static_assert(costs.messages == 23);
 static_assert(costs.bytes == 835'412);
 static_assert(costs.peak == 2'399'488);
-static_assert(mt::traffic_of(plan::graph, plan::planned).collectives() == 68);
+static_assert(mt::traffic_of(plan::graph, plan::planned).collectives() == 58);
 static_assert(mt::work_of(plan::graph, plan::planned.numbers).products == 68'444'160);
 
 }  // namespace
