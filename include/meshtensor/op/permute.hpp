@@ -53,7 +53,7 @@ struct permute_rule {
     dim_id const dim = permute_attributes::of(n).dim;
     int const along = p.from.operand_value(n, 0).dims.find(dim);
     if (at.axes_of(along) == 0) return false;
-    move_rows_attributes a{0, dim, dim, dim_id{p.from.operand_value(n, 1).dims.at[0]}, no_id, row_move::by_sources};
+    move_rows_attributes a{0, dim, dim, dim_id{p.from.operand_value(n, 1).dims.at[0]}, dim, row_move::by_sources};
     for (int axis = 0; axis < max_axes; ++axis) {
       if (at.sharded_at(axis) == along) a.axes |= 1u << axis;
       else p.keep_partial_sum(n, 0, axis, at);

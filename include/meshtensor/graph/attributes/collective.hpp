@@ -55,7 +55,7 @@ struct move_rows_attributes {
   unsigned axes;    // a mask of the mesh axes whose ranks exchange
   dim_id from, to;  // the rows of the operand and of the result
   dim_id groups;    // the last dim of operand 1
-  dim_id holders;   // no_id if rows move by sources
+  dim_id holders;   // the rows themselves if they move by sources
   row_move how;
 
   static constexpr move_rows_attributes of(node const& n) {

@@ -68,7 +68,7 @@ struct move_rows_rule {
                                                        {attribute_kind::dim},
                                                        {attribute_kind::dim},
                                                        {attribute_kind::dim},
-                                                       {attribute_kind::dim, true}},
+                                                       {attribute_kind::dim}},
                                         .functions = 3};
   static constexpr char const* verify(module const& m, node const& n) {
     move_rows_attributes const a = move_rows_attributes::of(n);
