@@ -174,7 +174,8 @@ inline void collective_planner::move_rows(planned_collective& c, node const& n) 
 inline void collective_planner::permute(planned_collective& c, value const& x, int along) const {
   movement& m = c.moves;
   m.dims = x.dims.count, m.rows = along, m.by_sources = true;
-  for (int rank : c.members) m.from.push_back(box_of(held(x, rank))), m.to.push_back(m.from.back()), m.copy.push_back(0);
+  for (int rank : c.members)
+    m.from.push_back(box_of(held(x, rank))), m.to.push_back(m.from.back()), m.copy.push_back(0);
   m.sources.resize(static_cast<std::size_t>(numbers_.extent[x.dims.at[along]]));
   m.find_alike_by_sources();
 }

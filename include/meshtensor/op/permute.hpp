@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// permute: takes the rows of a tensor along a dim in another order. Along a sharded dim, each rank sends its rows only to
-// the ranks that need them.
+// permute: takes the rows of a tensor along a dim in another order. Along a sharded dim, each rank sends its rows only
+// to the ranks that need them.
 #pragma once
 
 #include "meshtensor/op/gather.hpp"
@@ -23,8 +23,7 @@ constexpr value_id permute(builder& b, value_id x, value_id sources, dim_id dim)
 
 struct permute_rule {
   static constexpr primitive kind = primitive::permute;
-  static constexpr declaration declares{
-      .operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
+  static constexpr declaration declares{.operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
 
   static constexpr void infer(inference& i) {
     dim_id const dim = permute_attributes::of(i.attributes).dim;

@@ -161,9 +161,8 @@ struct base_graph {
     if (n == 1) return {};
     if (!is_split(n)) return simple.of(n, round, worker);
     int const size = rough(n), group = worker / size, place = worker % size, inside = simple.rounds(size);
-    detail::peers p = round < inside
-                          ? simple.of(size, round, place)
-                          : detail::hyper_hypercube::of(n / size, Peers + 1, round - inside, group);
+    detail::peers p = round < inside ? simple.of(size, round, place)
+                                     : detail::hyper_hypercube::of(n / size, Peers + 1, round - inside, group);
     if (round < inside) p.first += group * size;
     else p.first = p.first * size + place, p.stride *= size;
     return p;

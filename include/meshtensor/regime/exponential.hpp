@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential topologies: messages from workers that are 1, 2, 4, … hops away, all of them in each round or one a round.
+// Exponential topologies: messages from workers that are 1, 2, 4, … hops away, all of them in each round or one a
+// round.
 #pragma once
 
 #include "meshtensor/regime/topology.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a topology does to the values of n workers: whether it keeps their sum, when all have heard of all, and how far
-// they are from the mean after a period.
+// Computes facts of a topology for n workers: whether it keeps the sum of their values, when all of them are connected,
+// and how far they are from the mean after a period.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace meshtensor {
 /// Facts of a topology for some number of workers.
 struct mixing_facts {
   int workers = 0;
-  bool repeats = true;       // whether it has a period. Otherwise its first rounds count
-  int rounds = 0;            // the rounds that were looked at: a period, or the first ones
-  int faulty_worker = -1;    // a worker whose value does not sum to 1 over what it sends and keeps, or -1
+  bool repeats = true;     // whether it has a period. Otherwise its first rounds count
+  int rounds = 0;          // the rounds that were looked at: a period, or the first ones
+  int faulty_worker = -1;  // a worker whose value does not sum to 1 over what it sends and keeps, or -1
   std::int64_t faulty_round = 0;
   double faulty_sum = 1;
-  int connected_after = 0;   // the rounds after which a path of messages leads from each worker to each other one, or -1
-  double deviation = 0;      // after `rounds`: the largest difference from 1/n of a worker's share in another one
+  int connected_after = 0;  // the rounds after which a path of messages leads from each worker to each other one, or -1
+  double deviation = 0;     // after `rounds`: the largest difference from 1/n of a worker's share in another one
 };
 
 namespace detail {
@@ -89,7 +89,9 @@ constexpr void find_connection(mixing_facts& f) {
 template <topology T>
 constexpr void find_deviation(mixing_facts& f) {
   int const n = f.workers;
-  auto const at = [n](int row, int column) { return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column); };
+  auto const at = [n](int row, int column) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column);
+  };
   std::vector<double> shares(at(n, 0)), next(at(n, 0));
   for (int i = 0; i < n; ++i) shares[at(i, i)] = 1;
   for (int round = 0; round < f.rounds; ++round) {
@@ -136,12 +138,13 @@ constexpr mixing_facts facts_of(int n) {
 
 /// The error of a topology for n workers, or nothing: it loses or multiplies a value, or never connects some workers.
 template <topology T>
-constexpr diagnostic check(int n) {
+constexpr diagnostic check_topology(int n) {
   mixing_facts const f = detail::facts_without_deviation<T>(n);
   diagnostic d{};
   if (f.faulty_worker >= 0) {
-    d << "G49 the topology " << type_name<T>() << " of " << n << " workers does not keep the sum of values: what worker "
-      << f.faulty_worker << " sends and keeps in round " << f.faulty_round << " sums to ";
+    d << "G49 the topology " << type_name<T>() << " of " << n
+      << " workers does not keep the sum of values: what worker " << f.faulty_worker << " sends and keeps in round "
+      << f.faulty_round << " sums to ";
     detail::add_decimals(d, f.faulty_sum < 0 ? 0 : f.faulty_sum) << ", and must sum to 1";
   } else if (f.connected_after < 0) {
     d << "G49 the topology " << type_name<T>() << " of " << n << " workers does not connect all of them within "

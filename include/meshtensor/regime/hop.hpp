@@ -23,7 +23,7 @@ template <topology T>
 void require_topology(std::int64_t n) {
   static std::atomic<std::int64_t> checked{0};
   if (checked.load(std::memory_order_relaxed) == n) return;
-  raise(check<T>(static_cast<int>(n)));
+  raise(check_topology<T>(static_cast<int>(n)));
   checked.store(n, std::memory_order_relaxed);
 }
 
@@ -39,7 +39,8 @@ constexpr name label_of(int slot) {
         key = scrambled(key, static_cast<std::uint64_t>(e.weight * 0x1p52));
       });
   diagnostic d{};
-  d << std::string_view(letters(type_name<T>())).substr(0, 16) << "/" << slot << "/" << static_cast<long long>(key >> 32);
+  d << std::string_view(letters(type_name<T>())).substr(0, 16) << "/" << slot << "/"
+    << static_cast<long long>(key >> 32);
   return name::of(d.view());
 }
 
@@ -47,7 +48,7 @@ constexpr name label_of(int slot) {
 template <topology T, int Slot>
 struct source_in_slot {
   static constexpr name label = label_of<T>(Slot);
-  static constexpr auto type = i32;
+  static constexpr dtype type = dtype::i32;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
                   std::span<std::int64_t const> workers, std::span<std::int32_t> source) {
     for (std::size_t i = 0; i < source.size(); ++i) {
@@ -60,7 +61,7 @@ struct source_in_slot {
 template <topology T, int Slot>
 struct weight_in_slot {
   static constexpr name label = label_of<T>(Slot);
-  static constexpr auto type = f64;
+  static constexpr dtype type = dtype::f64;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
                   std::span<std::int64_t const> workers, std::span<double> weight) {
     for (std::size_t i = 0; i < weight.size(); ++i) {
@@ -88,7 +89,7 @@ template <topology T, dim_type D>
 inline constexpr type_finding topology_finding = [] {
   if constexpr (D::dim_rule.kind == extent_rule::fixed)
     if constexpr (D::dim_rule.value <= most_checked_workers)
-      return type_finding{check<T>(static_cast<int>(D::dim_rule.value))};
+      return type_finding{check_topology<T>(static_cast<int>(D::dim_rule.value))};
   return type_finding{};
 }();
 
@@ -107,7 +108,7 @@ class topology_round {
     auto const worker = iota(s, along, i64);
     kept_ = detail::record_call<detail::weight_in_slot<T, -1>>(worker, now, all).id;
     // Every rank has all sources, because no layout shards this dim.
-    any_tensor<dtype::i64> const other{&b, meshtensor::iota(b, b.dim_like(along_), dtype::i64)};
+    [[maybe_unused]] any_tensor<dtype::i64> const other{&b, meshtensor::iota(b, b.dim_like(along_), dtype::i64)};
     [&]<int... Slot>(std::integer_sequence<int, Slot...>) {
       ((sources_[Slot] = detail::record_call<detail::source_in_slot<T, Slot>>(other, now, all).id,
         weights_[Slot] = detail::record_call<detail::weight_in_slot<T, Slot>>(worker, now, all).id),
@@ -124,6 +125,8 @@ class topology_round {
   /// The share of its value that each worker keeps.
   template <handle X>
   constexpr X kept(X const& x, line const& where = {}) const {
+    static_assert(is_float(X::type), "meshtensor T04: hop: shares of values need a tensor of floats: cast it");
+    static_assert(has_dim<X, D>, "meshtensor T01: hop: the tensor lacks the dim of the workers");
     detail::recording r(x.owner, where);
     return detail::rewrapped(r.b, x, share(r.b, x.id, kept_));
   }

@@ -59,9 +59,7 @@ constexpr std::uint64_t scrambled(std::uint64_t key, std::uint64_t x) {
 }
 
 /// The position of a round in a period.
-constexpr int round_of(std::int64_t round, int period) {
-  return static_cast<int>((round % period + period) % period);
-}
+constexpr int round_of(std::int64_t round, int period) { return static_cast<int>((round % period + period) % period); }
 
 }  // namespace detail
 }  // namespace meshtensor

@@ -19,7 +19,7 @@ template <class T>
 void holds(char const* what) {
   for (int n = 1; n <= 40; ++n) {
     INFO(what, " of ", n);
-    CHECK(mt::check<T>(n).view() == "");
+    CHECK(mt::check_topology<T>(n).view() == "");
     mt::mixing_facts const f = mt::facts_of<T>(n);
     CHECK(f.workers == n);
     CHECK((f.connected_after >= 0 && f.connected_after <= f.rounds));
@@ -71,10 +71,10 @@ struct one_way {
   static constexpr double kept(int n, std::int64_t, int worker) { return worker == n - 1 ? 1 : 0.5; }
 };
 
-static_assert(mt::check<mt::ring>(64).empty());
-static_assert(mt::check<mt::base_graph<1>>(64).empty());
-static_assert(mt::check<mt::random_matching<3>>(33).empty());
-static_assert(!mt::check<loses>(6).empty());
+static_assert(mt::check_topology<mt::ring>(64).empty());
+static_assert(mt::check_topology<mt::base_graph<1>>(64).empty());
+static_assert(mt::check_topology<mt::random_matching<3>>(33).empty());
+static_assert(!mt::check_topology<loses>(6).empty());
 
 }  // namespace
 
@@ -152,14 +152,14 @@ TEST_CASE("rounds and seeds differ") {
 }
 
 TEST_CASE("an error names the worker, the round and the sum") {
-  CHECK(mt::check<loses>(6).view() ==
+  CHECK(mt::check_topology<loses>(6).view() ==
         "G49 the topology loses of 6 workers does not keep the sum of values: what worker 3 sends and keeps in round 1 "
         "sums to 0.750000, and must sum to 1");
-  CHECK(mt::check<islands>(6).view() ==
+  CHECK(mt::check_topology<islands>(6).view() ==
         "G49 the topology islands of 6 workers does not connect all of them within 1 rounds, its period: let more "
         "workers exchange messages");
-  CHECK(mt::check<one_way>(4).view().find("does not connect all of them") != std::string_view::npos);
-  CHECK(mt::check<islands>(2).empty());
+  CHECK(mt::check_topology<one_way>(4).view().find("does not connect all of them") != std::string_view::npos);
+  CHECK(mt::check_topology<islands>(2).empty());
 }
 
 TEST_CASE("facts are one sentence") {

@@ -24,11 +24,11 @@ inline value rows_by_sources(emission& e, value const& x, std::int64_t along, va
   value const found =
       e.w.op("gather", {x, at}, t,
              "dimension_numbers = #stablehlo.gather<offset_dims = [" + list_text(rest) + "], collapsed_slice_dims = [" +
-                 place + "], start_index_map = [" + place + "], index_vector_dim = 1>, slice_sizes = " +
-                 array_text(sizes) + ", indices_are_sorted = false");
+                 place + "], start_index_map = [" + place +
+                 "], index_vector_dim = 1>, slice_sizes = " + array_text(sizes) + ", indices_are_sorted = false");
   value const limit = like(e.w, sources, static_cast<double>(count));
-  value const is_there = binary(
-      e.w, "and", {compare(e.w, "LE", {like(e.w, sources, 0), sources}), compare(e.w, "LT", {sources, limit})});
+  value const is_there =
+      binary(e.w, "and", {compare(e.w, "LE", {like(e.w, sources, 0), sources}), compare(e.w, "LT", {sources, limit})});
   return select(e.w, {spread(e.w, is_there, {along}, t.shape), found, like(e.w, found, 0)});
 }
 
@@ -49,13 +49,12 @@ inline value permute_on_mesh(emission& e, node const& n) {
   if (members == 1) return rows_by_sources(e, x, along, sources, {}, count);
   type all = x.type;
   all.shape[static_cast<std::size_t>(along)] *= members;
-  value const gathered = e.w.op("all_gather", {x}, all,
-                                "all_gather_dim = " + std::to_string(along) + " : i64, " + groups(e.mesh, a.axes));
+  value const gathered =
+      e.w.op("all_gather", {x}, all, "all_gather_dim = " + std::to_string(along) + " : i64, " + groups(e.mesh, a.axes));
   std::vector<std::int64_t> places(static_cast<std::size_t>(count));
   for (std::int64_t member = 0; member < members; ++member) {
-    interval const part = e.b.part(held, along, [&](int axis) {
-      return meshtensor::detail::place_of_member(e.b, a.axes, member, axis);
-    });
+    interval const part =
+        e.b.part(held, along, [&](int axis) { return meshtensor::detail::place_of_member(e.b, a.axes, member, axis); });
     for (std::int64_t k = 0; k < part.count; ++k) places[static_cast<std::size_t>(part.begin + k)] = member * each + k;
   }
   value const first[] = {e.origin(held.layout, along, each).value_or(constant(e.w, {"i64", {}}, 0.0))};

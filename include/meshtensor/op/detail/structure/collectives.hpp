@@ -76,7 +76,8 @@ struct move_rows_rule {
     if (!x.dims.has(a.from) || x.type != y.type || !(replaced(x.dims, a.from, a.to) == y.dims))
       return "an exchange of rows changes dims or dtype";
     if (a.how == row_move::by_sources)
-      return counts.dims == shape{}.add(a.groups) && !is_float(counts.type) && counts.type != dtype::boolean && a.from == a.to
+      return counts.dims == shape{}.add(a.groups) && !is_float(counts.type) && counts.type != dtype::boolean &&
+                     a.from == a.to
                  ? nullptr
                  : "rows move by something else than a list of sources";
     bool const counted = counts.type == dtype::i32 && counts.dims == shape{}.add(a.holders).add(a.groups);
