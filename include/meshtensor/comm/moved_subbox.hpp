@@ -144,8 +144,8 @@ inline void unpack_subbox(movement const& m, moved_subbox const& p, std::int64_t
               p.to, p.to_step, message, p.extent, at_begin, 1);
 }
 
-/// The only subbox that goes from `sender` to `receiver` by sources, if it is contiguous in `block`. A message then needs
-/// no copy there.
+/// The only subbox that goes from `sender` to `receiver` by sources, if it is contiguous in `block`. A message then
+/// needs no copy there.
 inline std::optional<moved_subbox> contiguous_subbox(movement const& m, positions at, int sender, int receiver,
                                                      box const& block) {
   if (!m.by_sources) return std::nullopt;

@@ -132,9 +132,12 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.first = mpi_function::isend_irecv;
       form.packs = true, form.unpacks = true;
       form.counts_bytes = aligned(count * static_cast<std::int64_t>(sizeof(void*)));
-      form.packed_bytes = aligned(std::max(call.moves->by_sources ? 0 : block, call.moves->most_sent * size));
-      form.received_bytes = aligned(
-          std::max(call.moves->by_sources ? 0 : result_bytes_of(call, count, 0), call.moves->most_given * size));
+      form.packed_bytes = aligned(std::max(block, call.moves->most_sent * size));
+      form.received_bytes = aligned(std::max(result_bytes_of(call, count, 0), call.moves->most_given * size));
+      if (call.moves->by_sources) {
+        form.packed_bytes = aligned(call.moves->most_sent * size);
+        form.received_bytes = aligned(call.moves->most_given * size);
+      }
       return form;
   }
   form.packed_bytes = form.packs ? aligned(block) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes facts of a topology for n workers: whether it keeps the sum of their values, when all of them are connected,
-// and how far they are from the mean after a period.
+// Computes facts of a topology for n workers: whether it keeps the sum of their values, when it has connected all of
+// them, and their distance from the mean.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ void require_topology(std::int64_t n) {
   checked.store(n, std::memory_order_relaxed);
 }
 
-/// A name for what a topology says of a slot. It ends in digits that depend on the messages, so that programs with
+/// A name for one slot of a topology. It ends in digits that depend on the messages, so that programs with
 /// topologies that differ have fingerprints that differ.
 template <topology T>
 constexpr name label_of(int slot) {
@@ -57,7 +57,7 @@ struct source_in_slot {
     }
   }
 };
-/// The weight of the message in a slot or, if the slot is -1, of what a worker keeps.
+/// The weight of the message in a slot or, if the slot is -1, of the worker's own value.
 template <topology T, int Slot>
 struct weight_in_slot {
   static constexpr name label = label_of<T>(Slot);
@@ -116,7 +116,7 @@ class topology_round {
     }(std::make_integer_sequence<int, slots>{});
   }
 
-  /// The value of each worker after the round: what it keeps, and what it receives.
+  /// The value of each worker after the round: the sum of the share that it keeps and of those that it receives.
   template <handle X>
   constexpr X operator()(X const& x, line const& where = {}) const {
     detail::recording r(x.owner, where);

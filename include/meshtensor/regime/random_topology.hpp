@@ -62,9 +62,9 @@ struct random_matching {
 };
 
 /// Each worker gets a message from the worker before it and, in about half of all rounds, one from a random worker. So
-/// workers send to different numbers of receivers, and each divides its value evenly among these and itself. What
-/// arrives at a worker need not sum to 1, therefore plain averages are biased here, and push-sum is needed. A round
-/// costs time that is quadratic in n.
+/// workers send to different numbers of receivers, and each divides its value evenly among these and itself. The
+/// weights that arrive at a worker need not sum to 1. Therefore plain averages are biased here, and push-sum is needed.
+/// A round costs time that is quadratic in n.
 template <std::uint64_t Seed>
 struct random_out_degrees {
   static constexpr int period(int n) { return n == 1 ? 1 : 0; }
