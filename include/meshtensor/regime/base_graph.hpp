@@ -50,8 +50,8 @@ struct hyper_hypercube {
 
 /// The simple form of the graph. Workers are split by the digits of n to the base `most`: a_1 parts of q_1 workers, a_2
 /// of q_2 and so on. The numbers q_1 > q_2 > … are powers of the base. The workers of each digit first find their mean.
-/// Then digit after digit exchanges values with all later ones, so that each of its parts has the mean of all, which its
-/// workers then find.
+/// Then digit after digit exchanges values with all later ones, so that each of its parts has the mean of all. Its
+/// workers find this mean next.
 struct simple_base_graph {
   int most;
 

@@ -34,7 +34,7 @@ struct mixed_open {
 struct loses {
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int) { return 1; }
-  static constexpr mt::edge incoming(int n, std::int64_t, int worker, int) { return {(worker + 1) % n, 0.25}; }
+  static constexpr mt::edge incoming(int n, std::int64_t, int own, int) { return {(own + 1) % n, 0.25}; }
   static constexpr double kept(int, std::int64_t, int) { return 0.5; }
 };
 
