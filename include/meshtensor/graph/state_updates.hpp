@@ -88,8 +88,8 @@ constexpr bool is_branch_in(builder const& b, region_id around) {
 constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under,
                               bool amends) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
-  b.updates[b.update_count++] = {which,  b.region, before, b.use(next), b.path, b.site, counted_under, false,
-                                 false, amends};
+  b.updates[b.update_count++] = {which,  b.region,      before, b.use(next), b.path,
+                                 b.site, counted_under, false,  false,       amends};
 }
 
 /// Writes a variable whose update has left all loops and branches.
@@ -245,8 +245,7 @@ class updates_of_branch {
   constexpr value_id amended(state_update const& by) const {
     value_id v = no_id;
     for (int i = 0; i < b_.update_count && v == no_id; ++i)
-      if (state_update const& u = b_.updates[i];
-          u.variable == by.variable && u.region == around_ && !u.of_other_branch)
+      if (state_update const& u = b_.updates[i]; u.variable == by.variable && u.region == around_ && !u.of_other_branch)
         v = u.next;
     if (v == no_id) v = b_.m.operand(b_.m.nodes[b_.find_write(around_, by.variable)], 0);
     region_id const here = b_.region;
