@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy sees of the training step of one replica: the parameters that the step has updated, and the other
-// replicas.
+// One replica at the end of its training step, as policies see it: the parameters that the step has updated, and the
+// other replicas.
 #pragma once
 
 #include "meshtensor/nn/optimizer.hpp"
