@@ -225,9 +225,9 @@ class host_gpu final : public meshtensor::cuda::gpu {
   void do_later(std::function<void()> work) { give(std::move(work)); }
 
   bool is_recording() const { return recorded_ != nullptr; }
-  void begin_recording() override { ++recordings, recorded_ = std::make_unique<captured>(); }
-  std::unique_ptr<meshtensor::cuda::recorded_step> end_recording() override { return std::move(recorded_); }
-  void replay(meshtensor::cuda::recorded_step const& step) override {
+  void begin_capture() override { ++recordings, recorded_ = std::make_unique<captured>(); }
+  std::unique_ptr<meshtensor::cuda::captured_step> end_capture() override { return std::move(recorded_); }
+  void replay(meshtensor::cuda::captured_step const& step) override {
     ++replays;
     auto const& all = static_cast<captured const&>(step).orders;
     queue_.insert(queue_.end(), all.begin(), all.end());
@@ -243,7 +243,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
   struct planned final : meshtensor::cuda::product_plan {
     meshtensor::cuda::gemm what;
   };
-  struct captured final : meshtensor::cuda::recorded_step {
+  struct captured final : meshtensor::cuda::captured_step {
     std::vector<std::function<void()>> orders;
   };
 

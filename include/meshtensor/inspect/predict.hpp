@@ -125,7 +125,7 @@ class step_clock {
       case accumulate: touch(3 * i.bytes); break;
       case start: send(message_of(i.node)); break;
       case wait: receive(message_of(static_cast<node_id>(i.from))); break;
-      case exchange: send(message_of(i.node)), receive(message_of(i.node)); break;
+      case collective: send(message_of(i.node)), receive(message_of(i.node)); break;
       case begin_loop: run_loop(i, at); return behind(list_, at);
       case begin_next:
         if (iteration_ + 1 < i.trips) run_body(at + 1);

@@ -87,7 +87,7 @@ std::size_t engine<Device>::do_at(std::size_t at) {
     case instruction_kind::launch: launch(i); break;
     case instruction_kind::start: collectives_.start(i.node, i.from_value(), i.to_value()); break;
     case instruction_kind::wait: collectives_.wait(static_cast<node_id>(i.from)); break;
-    case instruction_kind::exchange:
+    case instruction_kind::collective:
       collectives_.start(i.node, i.from_value(), i.to_value());
       collectives_.wait(i.node);
       break;

@@ -11,11 +11,11 @@ namespace meshtensor {
 
 /// The argument of an executable whose step the compiler generates for `Device` (see compiled_step).
 template <class Device>
-struct straight_line {};
+struct unrolled {};
 
-// For compiled steps. Headers in run/straight define these two.
+// For compiled steps. Headers in run/unrolled define these two.
 template <class Stages, class Entry>
-struct straight_code;
+struct unrolled_code;
 template <class Device, class Code>
 struct device_of_code;
 
@@ -24,12 +24,12 @@ namespace detail {
 template <class Device>
 struct device_argument {
   using type = Device;
-  static constexpr bool in_straight_line = false;
+  static constexpr bool is_unrolled = false;
 };
 template <class Device>
-struct device_argument<straight_line<Device>> {
+struct device_argument<unrolled<Device>> {
   using type = Device;
-  static constexpr bool in_straight_line = true;
+  static constexpr bool is_unrolled = true;
 };
 
 struct no_program {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "meshtensor/run/engine.hpp"
-#include "meshtensor/run/straight/code.hpp"
+#include "meshtensor/run/unrolled/code.hpp"
 
 namespace meshtensor {
 
-/// A device that runs nothing but the instructions of `Code`, a straight_code.
+/// A device that runs nothing but the instructions of `Code`, an unrolled_code.
 template <class Device, class Code>
 struct device_of_code : Device {
   using code = Code;
@@ -21,10 +21,10 @@ struct device_of_code : Device {
 };
 
 template <class Device>
-concept straight_device = requires { typename Device::code; };
+concept unrolled_device = requires { typename Device::code; };
 
 /// The results are bit for bit those of the engine that reads a list.
-template <straight_device Device>
+template <unrolled_device Device>
 class engine<Device> {
   using code = typename Device::code;
   using kernels = kernels_of_device<Device>;
@@ -146,9 +146,9 @@ class engine<Device> {
       run_body<At, Seen>();
     } else if constexpr (i.kind == launch) {
       launch_one<At>();
-    } else if constexpr (i.kind == start || i.kind == exchange) {
+    } else if constexpr (i.kind == start || i.kind == collective) {
       collectives_.start(i.node, i.from_value(), i.to_value());
-      if constexpr (i.kind == exchange) collectives_.wait(i.node);
+      if constexpr (i.kind == collective) collectives_.wait(i.node);
     } else if constexpr (i.kind == wait) {
       collectives_.wait(static_cast<node_id>(i.from));
     } else {
