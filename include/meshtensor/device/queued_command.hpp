@@ -60,8 +60,8 @@ struct command_race {
   int first = 0, second = 0;
 };
 
-/// Finds the first race of a list of commands, if only queues and waits order them. It does not use the code that chooses
-/// the waits, so it can check that code.
+/// Finds the first race of a list of commands, if only queues and waits order them. It does not use the code that
+/// chooses the waits, so it can check that code.
 inline std::optional<command_race> find_race(std::vector<queued_command> const& commands) {
   std::vector<std::vector<int>> lists;  // the commands of each queue so far
   // [command][queue]: the last command of the queue that has ended when the command begins

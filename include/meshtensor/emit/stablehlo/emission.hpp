@@ -45,7 +45,7 @@ class emission {
     value_id of, positions;
   };
   std::vector<positions_of> greatest;
-  std::map<value_id, linear_form> deferred;  // deferred values, which are written where they are used
+  std::map<value_id, linear_form> put_off;  // deferred values, which are written where they are used
   /// The users of a value: their number, the number that joins it to others, whether one is a relu, and the dims to
   /// which the last sum reduces it.
   struct users {
@@ -71,7 +71,7 @@ class emission {
 
   /// The StableHLO value of a module's value. If the value was deferred, it is written now.
   value& at(value_id v) {
-    if (auto const off = deferred.find(v); off != deferred.end() && values_[v].name.empty())
+    if (auto const off = put_off.find(v); off != put_off.end() && values_[v].name.empty())
       values_[v] = written(off->second, m.values[v]);
     return values_[v];
   }

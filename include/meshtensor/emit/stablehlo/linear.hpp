@@ -25,8 +25,8 @@ class linear_nodes {
   }
   /// The sum of products by one factor, computed as the sum times the factor.
   std::optional<value> sum() {
-    auto const off = e_.deferred.find(e_.m.operand(n_, 0));
-    if (off == e_.deferred.end()) return {};
+    auto const off = e_.put_off.find(e_.m.operand(n_, 0));
+    if (off == e_.put_off.end()) return {};
     linear_form const& f = off->second;
     if (!is_product(f) || !result_.dims.includes(f.terms.front().factor->dims)) return {};
     linear_term const& x = f.terms.front();
@@ -46,8 +46,8 @@ class linear_nodes {
       if (e_.dims(n_, i).at[k] != result_.dims.at[k]) return false;
     return true;
   }
-  bool defer(linear_form f) {
-    e_.deferred.emplace(e_.m.result(n_), std::move(f));
+  bool put_off(linear_form f) {
+    e_.put_off.emplace(e_.m.result(n_), std::move(f));
     return true;
   }
   /// Whether a user of the result may join it to others, or the result joins a deferred operand.
@@ -65,8 +65,8 @@ class linear_nodes {
   }
   linear_form const* known(int i) const {
     value_id const v = e_.m.operand(n_, i);
-    auto const off = e_.deferred.find(v);
-    if (off == e_.deferred.end() || !has_same_order(i)) return nullptr;
+    auto const off = e_.put_off.find(v);
+    if (off == e_.put_off.end() || !has_same_order(i)) return nullptr;
     return off->second.terms.size() == 1 || is_used_once(v) ? &off->second : nullptr;
   }
   bool is_widened(int i) const {
@@ -91,12 +91,12 @@ class linear_nodes {
     small_value const s = small(by);
     for (linear_term& x : f.terms) x.factor = x.factor ? small_.binary("multiply", *x.factor, s) : s;
     if (f.rest) f.rest = small_.binary("multiply", *f.rest, s);
-    return defer(std::move(f));
+    return put_off(std::move(f));
   }
   bool whole_alone(int whole, int by) {
     linear_form f;
     f.terms.push_back({.whole = e_.laid(n_, whole), .factor = small(by)});
-    return defer(std::move(f));
+    return put_off(std::move(f));
   }
   /// Defers the product of a tensor of all dims and a deferred product of all dims by a factor. The only user must sum
   /// the result along dims that the factor lacks.
@@ -111,7 +111,7 @@ class linear_nodes {
     value const product = binary(e_.w, "multiply", {e_.laid(n_, 1 - i), centred(x)});
     linear_form r;
     r.terms.push_back({.whole = product, .factor = factor});
-    return defer(std::move(r));
+    return put_off(std::move(r));
   }
   bool adds() {
     bool const minus = applies(n_, function::subtract);
@@ -121,12 +121,12 @@ class linear_nodes {
       if (f == nullptr) {
         linear_form r = form(0);
         r.terms[0].centre = small(1), r.terms[0].variance = moments_of_bf16(e_, n_).variance_about(e_.m.operand(n_, 1));
-        return defer(std::move(r));
+        return put_off(std::move(r));
       }
       if (f->rest && !small_.are_small(f->rest->dims, e_.dims(n_, 1))) return false;
       linear_form r = *f;
       add_rest(small_, r, small(1), minus);
-      return defer(std::move(r));
+      return put_off(std::move(r));
     }
     if (!has_all(0) || !has_all(1)) return false;
     if (known(0) == nullptr && known(1) == nullptr) return false;
@@ -137,7 +137,7 @@ class linear_nodes {
       a.terms.push_back(std::move(x));
     }
     if (b.rest) add_rest(small_, a, *b.rest, b.rest_is_subtracted != minus);
-    return defer(std::move(a));
+    return put_off(std::move(a));
   }
 
   emission& e_;

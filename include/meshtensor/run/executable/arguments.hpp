@@ -49,16 +49,6 @@ struct executable_arguments {
   using device = default_device;
   using unnamed_device = default_device;
 };
-template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
-struct executable_arguments<Program, Mesh, Layout, Device...> {
-  using programs = Program;
-  using entry = Program;
-  using mesh = Mesh;
-  using layout = Layout;
-  using argument = device_argument<typename nth<0, Device..., default_device>::type>;
-  using device = typename argument::type;
-  using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
-};
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using programs = Programs;
@@ -69,6 +59,9 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using device = typename argument::type;
   using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
 };
+template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
+struct executable_arguments<Program, Mesh, Layout, Device...>
+    : executable_arguments<Program, Program, Mesh, Layout, Device...> {};
 
 }  // namespace detail
 }  // namespace meshtensor

@@ -112,8 +112,8 @@ class staged_collectives {
   };
 
   bool takes_device_memory(node_id which) const {
-    if constexpr (requires { Device::hands_memory_to_mpi(); })
-      return Device::hands_memory_to_mpi() && among_.takes_device_memory(which);
+    if constexpr (requires { Device::hands_memory_to_transport(); })
+      return Device::hands_memory_to_transport() && among_.takes_device_memory(which);
     else return false;
   }
   void set_free(under_way const& p, bool is_free) {
