@@ -21,13 +21,13 @@ class command_encoder {
  public:
   /// Prepares all nodes, then allocates the memory. `remote` runs the collectives if other processes take part in them.
   command_encoder(module const& m, plan const& p, std::span<instruction const> instructions,
-                  std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
+                  std::span<rank_context const> ranks, program& kernels, values_on_device<Device> const& values,
                   staged_collectives<Device>* remote)
       : m_(m),
         program_(kernels),
         values_(values),
         remote_(remote),
-        ranks_(without_addresses(m, p, processors)),
+        ranks_(without_addresses(m, p, ranks)),
         nodes_(m, instructions, ranks_, kernels, remote != nullptr),
         bound_(roots_of(p, instructions)),
         arena_(Device::machine(), static_cast<std::size_t>(ports_of_step::aligned(p.arena_bytes)) * ranks_.size()),
@@ -66,9 +66,9 @@ class command_encoder {
 
  private:
   static std::vector<rank_context> without_addresses(module const& m, plan const& p,
-                                                     std::span<rank_context const> processors) {
+                                                     std::span<rank_context const> ranks) {
     std::vector<rank_context> all;
-    for (rank_context const& r : processors) all.emplace_back(m, p, r.mesh(), r.rank());
+    for (rank_context const& r : ranks) all.emplace_back(m, p, r.mesh(), r.rank());
     return all;
   }
 

@@ -32,21 +32,23 @@ class engine<Device> {
   using machine = std::remove_cvref_t<decltype(Device::machine())>;
 
  public:
-  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors, transport* among)
+  static constexpr bool reads_instructions = true;
+
+  engine(module const& m, plan const& p, int entry, std::span<instruction const> instructions, Device device,
+         std::span<rank_context> ranks, transport* among)
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(instructions_of({m, p, entry})),
+        list_(instructions),
         places_(m, list_),
-        values_(m.variable_count, processors.size()),
+        values_(m.variable_count, ranks.size()),
         watched_(m, p) {
-    if (static_cast<std::int64_t>(processors.size()) != processors[0].mesh().size())
-      remote_.emplace(*among, m, p, processors);
+    if (static_cast<std::int64_t>(ranks.size()) != ranks[0].mesh().size()) remote_.emplace(*among, m, p, ranks);
     for (int k = 0; k < m.node_count; ++k)
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
     std::lock_guard const turn(Device::machine().turns());
-    encoder_.emplace(m, p, list_, processors, program_, values_, remote_ ? &*remote_ : nullptr);
+    encoder_.emplace(m, p, list_, ranks, program_, values_, remote_ ? &*remote_ : nullptr);
     known_.emplace(list_);
   }
   engine(engine const&) = delete;
@@ -230,7 +232,7 @@ class engine<Device> {
   meshtensor::module const& m_;
   Device device_;
   program program_;
-  dynamic_array<instruction> list_;
+  std::span<instruction const> list_;
   places_in_numbers places_;
   values_on_device<Device> values_;
   std::vector<id> written_;                           // variables
