@@ -229,7 +229,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
   std::unique_ptr<meshtensor::cuda::captured_step> end_capture() override { return std::move(recorded_); }
   void replay(meshtensor::cuda::captured_step const& step) override {
     ++replays;
-    auto const& all = static_cast<captured const&>(step).orders;
+    auto const& all = static_cast<captured const&>(step).commands;
     queue_.insert(queue_.end(), all.begin(), all.end());
   }
 
@@ -244,7 +244,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
     meshtensor::cuda::gemm what;
   };
   struct captured final : meshtensor::cuda::captured_step {
-    std::vector<std::function<void()>> orders;
+    std::vector<std::function<void()>> commands;
   };
 
   static std::string headers() {
@@ -266,7 +266,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
       }
   }
   void give(std::function<void()> f) {
-    if (recorded_ != nullptr) recorded_->orders.push_back(std::move(f));
+    if (recorded_ != nullptr) recorded_->commands.push_back(std::move(f));
     else queue_.push_back(std::move(f));
   }
   void open_memory(bool open) {

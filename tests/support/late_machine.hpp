@@ -43,18 +43,18 @@ class late_machine {
   long fails_to_allocate = -1;  // counts down: the allocation that finds no memory
   std::string fails_at;         // the name of a kernel that fails
   int ignored_wait = -1;        // of a step's waits for events, in the order in which they are given
-  int misplaced_task = -1;      // of a step: goes to the next queue
+  int misplaced = -1;           // of a step: goes to the next queue
   int postponed = -1;           // a queue that runs only when no other one can
   bool checks_order = true;     // whether it tells of work that changed places
   bool computes = true;         // whether work is done, or only put in order; the host gets what it asks for
   bool keeps_lists = false;
   // ---- what it tells ----
   long out_of_order = 0, launches = 0, downloads = 0;
-  long unordered = 0;  // neighbours in the list of what was given, on two queues, that nothing puts in order
-  int waits = 0, tasks_placed = 0;                             // of the step
+  long unordered = 0;         // neighbours in the list of what was given, on two queues, that nothing puts in order
+  int waits = 0, placed = 0;  // of the step
   std::vector<std::vector<meshtensor::queued_command>> lists;  // of the step: what was given before each `wait`
   /// Forgets what it tells of a step.
-  void begin_step() { waits = tasks_placed = 0, lists.clear(); }
+  void begin_step() { waits = placed = 0, lists.clear(); }
   std::size_t blocks() const { return blocks_.size(); }
   long host_blocks() const { return host_blocks_; }
   bool is_idle() const { return pending_.empty(); }
@@ -112,7 +112,7 @@ class late_machine {
 
   // ---- queueing_machine ----
   int queues() const { return queues_; }
-  void on(int queue) { now_ = (queue + (tasks_placed++ == misplaced_task ? 1 : 0)) % queues_; }
+  void on(int queue) { now_ = (queue + (placed++ == misplaced ? 1 : 0)) % queues_; }
   void record(int event) { events_[event] = last_of(now_); }
   void wait_for(int event) {
     if (waits++ == ignored_wait) return;
