@@ -138,9 +138,9 @@ constexpr int plan_step_giving() {
 /// The instructions of a planned entry, by the row of `plan_steps` that lists them.
 template <class = lazy>
 dynamic_array<instruction> instructions_of_entry(module const& m, plan const& p, int entry) {
+  constexpr auto step = plan_step_at<plan_step_giving<instruction_list>()>();  // a copy, or all steps would be linked
   mesh_shape const mesh{};  // is not read, because the list is the same for all ranks
-  return instructions_of(
-      plan_step_at<plan_step_giving<instruction_list>()>().run({m, entry, mesh, {}, &p.numbers, &p}));
+  return instructions_of(step.run({m, entry, mesh, {}, &p.numbers, &p}));
 }
 /// The number of rows of `plan_steps` that depend on no more than `input`. They are the first rows.
 template <pass_input Input, int Row = 0>
