@@ -14,7 +14,7 @@ constexpr std::int64_t points_of_operands(module const& m, node const& n, auto c
   for (int k = 0; k < n.operands.count; ++k) {
     value const& v = m.operand_value(n, k);
     for (int i = 0; i < v.dims.count; ++i) {
-      dim_id const dim = v.dims.at[i];
+      int const dim = v.dims.at[i];
       if (dim != except && !seen[dim]) points = saturated_product(points, extents.local(v, i));
       seen[dim] = true;
     }
