@@ -113,7 +113,9 @@ class trace_scope : public scope_variables {
     return v == no_id ? variable : H(b_, v);
   }
   /// As `update`, but it may come after an update of the same variable in the same body, whose value it replaces. For
-  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks the result of an optimizer. The count of updates stays.
+  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks the result of an optimizer. In a branch of `cond` it may also
+  /// replace an update that stands before the `cond`, which counts if the branch does not run. The count of updates
+  /// stays.
   ///
   /// errors  as of `update`; G05 the update that it replaces is in another loop or branch
   template <handle H, handle V>

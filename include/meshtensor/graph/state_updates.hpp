@@ -66,17 +66,30 @@ constexpr diagnostic refused_in_regions(builder const& b, variable const& kept) 
              << "' is updated in a composite: return its next value from there, and update it outside";
   return d;
 }
-/// The update of a variable in an open loop or branch, or null if there is none yet.
+/// The last update of a variable in an open loop or branch, or null if there is none yet.
 constexpr state_update* update_in_regions(builder& b, variable_id which) {
-  for (int i = 0; i < b.update_count; ++i)
+  for (int i = b.update_count; i-- > 0;)
     if (b.updates[i].variable == which && !b.updates[i].of_other_branch) return &b.updates[i];
   return nullptr;
 }
+/// What one index of the open eaches sees of `v`, a next value for all indices.
+constexpr value_id slice_of_index(builder& b, value_id v) {
+  int const depth = b.depth_of_value(v);
+  for (int e = 0; e < b.each_count; ++e)
+    if (b.eaches[e].depth >= depth) v = b.slice(e, v);
+  return v;
+}
+/// Whether the innermost open region is a branch of a cond that stands in `around`.
+constexpr bool is_branch_in(builder const& b, region_id around) {
+  return b.depth > 0 && b.m.regions[b.region].kind == region_kind::branch && b.frames[b.depth - 1].around == around;
+}
 
 /// Replaces a state in the body of the innermost loop. In this body, `before` is its value for all indices of eaches.
-constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under) {
+constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under,
+                              bool amends) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
-  b.updates[b.update_count++] = {which, b.region, before, b.use(next), b.path, b.site, counted_under, false, false};
+  b.updates[b.update_count++] = {which,  b.region, before, b.use(next), b.path, b.site, counted_under, false,
+                                 false, amends};
 }
 
 /// Writes a variable whose update has left all loops and branches.
@@ -164,8 +177,8 @@ class updated_states {
 };
 
 /// The variables that a branch of a cond has updated, when the branch is complete. Each is a carry of the branch. It
-/// starts with the next value that the other branch gives it or, if there is none, with the value before the step, so
-/// that it stays if the branch does not run.
+/// starts with the next value that the other branch gives it or, if there is none, with the value that it has without
+/// the branch. Therefore it keeps this value if the branch does not run.
 class updates_of_branch {
  public:
   id_list<> starts, next;
@@ -177,7 +190,7 @@ class updates_of_branch {
       if (u.region != body_) continue;
       u.before = outer_of(b_, u.before);
       state_update const* const other = of_other_branch(u.variable);
-      starts.add(other != nullptr ? other->next : u.before), next.add(u.next);
+      starts.add(other != nullptr ? other->next : u.amends ? amended(u) : u.before), next.add(u.next);
     }
   }
   /// The results of the branch, from position `first` on, become updates in the region around it.
@@ -207,6 +220,10 @@ class updates_of_branch {
       if (u.of_other_branch && u.region == b.region) {
         b.path = u.path, b.site = u.site, u.of_other_branch = false;
         show_all(b, u.before, u.next);
+        if (u.amends) {
+          amend(b, u, kept);
+          continue;
+        }
         if (b.depth == 0) {
           write_update(b, u);
           continue;
@@ -222,6 +239,35 @@ class updates_of_branch {
     for (int i = 0; i < b_.update_count; ++i)
       if (state_update& u = b_.updates[i]; u.of_other_branch && u.region == around_ && u.variable == which) return &u;
     return nullptr;
+  }
+
+  // The next value of a variable before the cond, with the dims of its value before.
+  constexpr value_id amended(state_update const& by) const {
+    value_id v = no_id;
+    for (int i = 0; i < b_.update_count && v == no_id; ++i)
+      if (state_update const& u = b_.updates[i];
+          u.variable == by.variable && u.region == around_ && !u.of_other_branch)
+        v = u.next;
+    if (v == no_id) v = b_.m.operand(b_.m.nodes[b_.find_write(around_, by.variable)], 0);
+    region_id const here = b_.region;
+    b_.region = around_, --b_.depth;
+    v = slice_of_index(b_, v);
+    value const like = b_.m.values[by.before];
+    if (!(b_.m.values[v].dims == like.dims)) v = b_.add(primitive::transpose, {v}, like.type, like.dims);
+    b_.region = here, ++b_.depth;
+    return v;
+  }
+  // Replaces an update before the cond, which is among the first `count` or is written.
+  static constexpr void amend(builder& b, state_update u, int count) {
+    for (int i = 0; i < count; ++i)
+      if (b.updates[i].variable == u.variable && b.updates[i].region == u.region) {
+        b.updates[i].next = u.next;
+        return;
+      }
+    node_id const earlier = b.find_write(b.region, u.variable);
+    u.counted_under = counted_under(b.m.nodes[earlier]);
+    b.remove_write(earlier);
+    write_update(b, u);
   }
 
   builder& b_;
