@@ -13,7 +13,7 @@ namespace meshtensor {
 
 struct builder : outer_values {
   static constexpr int max_step_outputs = 64;
-  regime_hooks* regime;           // of the program being traced, or null
+  regime_hooks* regime;          // of the program being traced, or null
   bool declared[max_variables];  // by the program being traced
   // Reads and updates of variables in the entry begun last. They are kept because constant evaluation takes a
   // microsecond for each node that a search passes.

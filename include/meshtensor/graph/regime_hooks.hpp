@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a training regime takes part in the trace of a program that knows nothing of it.
+// Lets a training regime take part in the trace of a program that knows nothing of it.
 #pragma once
 
 #include "meshtensor/tensor/ids.hpp"

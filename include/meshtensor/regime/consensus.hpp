@@ -10,7 +10,7 @@ namespace detail {
 
 /// Declares variables as the replicas do, and shows a program their means.
 struct view_of_means final : regime_hooks {
-  value_id weights = no_id;      // by which the parameters of the replicas count, if they do not count alike
+  value_id weights = no_id;  // by which the parameters of the replicas count, if they do not count alike
   bool reads_weights = false;
 
   constexpr explicit view_of_means(dim_id along) { variables_along = along; }

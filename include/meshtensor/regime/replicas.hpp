@@ -46,8 +46,9 @@ struct replicas {
   using program_inside = Program;
   using policy_type = Policy;
   static constexpr auto replica = Replica;
-  static_assert(!detail::of_one_size<Program>,
-                "meshtensor T38: replicas has one size: mt::sized<mt::replicas<train_step, replica, policy>, batch(16)>");
+  static_assert(
+      !detail::of_one_size<Program>,
+      "meshtensor T38: replicas has one size: mt::sized<mt::replicas<train_step, replica, policy>, batch(16)>");
 
   constexpr void operator()(scope auto s) const {
     each(

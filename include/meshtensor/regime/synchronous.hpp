@@ -6,9 +6,9 @@
 
 namespace meshtensor {
 
-/// A policy in which the optimizer of each replica uses the mean of all replicas' gradients. Therefore the replicas stay
-/// equal, and train like one model with the batches of all of them. States, for example the running averages of batch
-/// norms, are those of each replica.
+/// A policy in which the optimizer of each replica uses the mean of all replicas' gradients. Therefore the replicas
+/// stay equal, and train like one model with the batches of all of them. States, for example the running averages of
+/// batch norms, are those of each replica.
 ///
 /// layout  an all_reduce of the gradients
 /// source  Buchlovsky et al., arXiv:1902.00465, section 3; Goyal et al., arXiv:1706.02677

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy sees of the training step of one replica: the parameters that the step has updated, and the other
-// replicas.
+// One replica at the end of its training step, as policies see it: the parameters that the step has updated, and the
+// other replicas.
 #pragma once
 
 #include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/each.hpp"
+#include "meshtensor/op/full.hpp"
+#include "meshtensor/regime/hop.hpp"
 
 namespace meshtensor {
 
@@ -12,6 +15,19 @@ namespace meshtensor {
 template <dtype T>
 struct updated_parameter {
   any_tensor<T> before, after;
+};
+
+/// A round of a topology, for the values of one replica.
+template <topology T, dim_type D>
+struct replica_hop {
+  topology_round<T, D> round;
+  D along;
+
+  /// The sum of the share that the replica keeps and of those that it receives.
+  template <handle X>
+  constexpr X operator()(X const& x) const {
+    return own(round(across(x, along)), along);
+  }
 };
 
 /// One replica, as a policy sees it at the end of its training step.
@@ -27,11 +43,16 @@ class training_replica {
     builder& b = whole.recorder();
     for (int i = 0; i < b.m.node_count; ++i) {
       node const& n = b.m.nodes[i];
-      if (n.kind != primitive::read || n.region != b.region || !detail::is_parameter(b.m, b.m.result(n), type)) continue;
+      if (n.kind != primitive::read || n.region != b.region || !detail::is_parameter(b.m, b.m.result(n), type))
+        continue;
       value_id const seen = b.find_use(b.m.result(n));
       if (seen != no_id && b.find_write(b.region, variable_of(n)) != no_id) updated_.add(seen);
     }
   }
+
+  /// The same replica in the scope of a branch.
+  constexpr training_replica(S const& branch, training_replica const& other)
+      : scope(branch), along_(other.along_), updated_(other.updated_) {}
 
   /// How many parameters the step has updated.
   constexpr int size() const { return updated_.count; }
@@ -54,10 +75,27 @@ class training_replica {
   constexpr X mean(X const& x) const {
     return meshtensor::mean(across(x, along_), along_);
   }
-  /// The value of the replica that stands `by` positions before this one on a ring of all.
-  template <handle X>
-  constexpr X from(X const& x, number const& by) const {
-    return own(roll(across(x, along_), along_, by), along_);
+  /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
+  template <topology T>
+  constexpr replica_hop<T, D> hop() const {
+    return {meshtensor::hop<T>(scope, along_, round()), along_};
+  }
+
+  /// Whether the step ends a period of so many steps: a tensor, which is the same for all replicas.
+  constexpr auto ends(int steps) const { return full(scope, (round() + 1) % steps, f64) == 0; }
+  /// Whether the step begins a period of so many steps.
+  constexpr auto begins(int steps) const { return full(scope, round() % steps, f64) == 0; }
+  /// Does `what`, which takes the replica in the scope of a branch, if a tensor without dims is true.
+  template <class P, class What>
+  constexpr void when(P const& condition, What const& what) const {
+    auto const nothing = [](meshtensor::scope auto b) { return full(b, 0, i64); };
+    cond(
+        scope, condition,
+        [&](meshtensor::scope auto b) {
+          what(training_replica(b, *this));
+          return nothing(b);
+        },
+        nothing);
   }
 
  private:

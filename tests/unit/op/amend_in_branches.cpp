@@ -46,11 +46,10 @@ template <bool Both>
 struct in_loop {
   constexpr void operator()(mt::scope auto s) const {
     auto const number = s.input("number", mt::f32, rounds);
-    auto const [last, all] =
-        mt::scan(s, rounds, mt::full(s, 0, mt::f32), number, [](mt::scope auto r, auto, auto one) {
-          step_of<Both>(r, one);
-          return std::tuple(one, one);
-        });
+    auto const [last, all] = mt::scan(s, rounds, mt::full(s, 0, mt::f32), number, [](mt::scope auto r, auto, auto one) {
+      step_of<Both>(r, one);
+      return std::tuple(one, one);
+    });
     s.output("last", last);
   }
 };

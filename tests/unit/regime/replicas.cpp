@@ -60,8 +60,7 @@ void start_equal(program& alone, program& many, int n) {
     mt::block& spread = many.variables.at(path);
     REQUIRE(spread.size() == n * b.size());
     numbers const start = drawn(static_cast<std::size_t>(b.size()), 5);
-    for (std::int64_t i = 0; i < b.size(); ++i)
-      b.set(i, is_parameter(path) ? start[static_cast<std::size_t>(i)] : 0);
+    for (std::int64_t i = 0; i < b.size(); ++i) b.set(i, is_parameter(path) ? start[static_cast<std::size_t>(i)] : 0);
     for (std::int64_t i = 0; i < n * b.size(); ++i) spread.set(i, b.number_at(i % b.size()));
   }
 }
@@ -69,8 +68,8 @@ void start_equal(program& alone, program& many, int n) {
 template <class Optimizer>
 void compare_synchronous(int n) {
   program alone = program::of<in_f64<train_step<Optimizer>>>({batch(4 * n)});
-  program many = program::of<in_f64<mt::replicas<train_step<Optimizer>, replica, mt::synchronous>>>(
-      {batch(4), replica(n)});
+  program many =
+      program::of<in_f64<mt::replicas<train_step<Optimizer>, replica, mt::synchronous>>>({batch(4), replica(n)});
   start_equal(alone, many, n);
   for (int step = 0; step < 5; ++step) {
     auto const size = static_cast<std::size_t>(4 * n);
@@ -194,8 +193,8 @@ TEST_CASE("names of programs, parameters and counts are those of the program ins
 namespace {
 inline constexpr struct data_axis : mt::axis<"data"> {} data;
 inline constexpr struct model_axis : mt::axis<"model"> {} model;
-using plain_layout = mt::layout<mt::shard<batch, data>, mt::shard<out, model, data>, mt::in<"optimizer", mt::shard<in, data>>,
-                                mt::replicate<in>>;
+using plain_layout = mt::layout<mt::shard<batch, data>, mt::shard<out, model, data>,
+                                mt::in<"optimizer", mt::shard<in, data>>, mt::replicate<in>>;
 }  // namespace
 
 TEST_CASE("the layout of replicas gives them the axis of the batch") {
