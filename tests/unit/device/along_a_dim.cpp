@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cumulative sums, sorting, permuting and stacking on the cpu device: the bits of plain loops, along outer and inner dims, for
-// extents that fill no register and no block.
+// Cumulative sums, sorting, permuting and stacking on the cpu device: the bits of plain loops, along outer and inner
+// dims, for extents that fill no register and no block.
 // passes: start-up
 // needs: cpu
 #include <doctest/doctest.h>
