@@ -119,8 +119,20 @@ class emission {
   value coordinate(int axis) {
     type const scalar{"i64", {}};
     value const rank = convert(w, w.op("replica_id", {}, {"ui32", {}}), "i64");
-    value const row = binary(w, "divide", {rank, constant(w, scalar, static_cast<double>(mesh.stride(axis)))});
-    return binary(w, "remainder", {row, constant(w, scalar, static_cast<double>(mesh.axes[axis].extent))});
+    value const row = binary(w, "divide", {rank, constant(w, scalar, mesh.stride(axis))});
+    return binary(w, "remainder", {row, constant(w, scalar, mesh.axes[axis].extent)});
+  }
+  /// The number of this rank's part along a dim, i64, among the parts by those axes for which `counts` is true. It is
+  /// empty if there is one part.
+  template <class Counts>
+  std::optional<value> part_number(placement const& layout, int place, Counts const& counts) {
+    std::optional<value> part;
+    for (int o = 0, a = 0; (a = layout.axis_at(place, o)) >= 0; ++o) {
+      if (mesh.axes[a].extent == 1 || !counts(a)) continue;
+      value const here = coordinate(a);
+      part = part ? binary(w, "add", {scaled(w, *part, mesh.axes[a].extent), here}) : here;
+    }
+    return part;
   }
   /// The global index of the shard's first element along a dim, i64. It is empty if the dim is whole, because it would
   /// be 0.
@@ -128,14 +140,9 @@ class emission {
     return origin(v.layout, place, b.local(v, place));
   }
   std::optional<value> origin(placement const& layout, int place, std::int64_t length) {
-    std::optional<value> part;
-    for (int o = 0, a = 0; (a = layout.axis_at(place, o)) >= 0; ++o) {
-      if (mesh.axes[a].extent == 1) continue;
-      value const here = coordinate(a);
-      part = part ? binary(w, "add", {scaled(w, *part, static_cast<double>(mesh.axes[a].extent)), here}) : here;
-    }
+    auto const part = part_number(layout, place, [](int) { return true; });
     if (!part) return {};
-    return scaled(w, *part, static_cast<double>(length));
+    return scaled(w, *part, length);
   }
   /// The position of the iteration's slice in this rank's part of a stack, i64, and whether this rank has the slice,
   /// i1. The condition is empty if each rank has all slices.
@@ -147,7 +154,7 @@ class emission {
     if (!first) return {index, {}};
     value const place = binary(w, "subtract", {index, *first});
     value const begins = compare(w, "GE", {place, like(w, place, 0)});
-    value const ends = compare(w, "LT", {place, like(w, place, static_cast<double>(length))});
+    value const ends = compare(w, "LT", {place, like(w, place, length)});
     return {place, binary(w, "and", {begins, ends})};
   }
   /// The global indices along a value's dim at `place`. They are a tensor of the type `t`, whose dim `along` counts
@@ -186,6 +193,12 @@ class emission {
   std::vector<value> values_;
 };
 
+/// The extents of the dims `of` in a tensor that has the dims `dims` with the extents `all`.
+inline extents extents_of(shape const& of, shape const& dims, extents const& all) {
+  extents r;
+  for (int i = 0; i < of.count; ++i) r.push_back(all[static_cast<std::size_t>(dims.find(of.at[i]))]);
+  return r;
+}
 /// The positions in `of` of the dims that `in` lacks.
 inline extents lost(shape const& of, shape const& in) {
   extents r;
