@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composites that bring a gradient: which of their results' cotangents that takes, and what goes through the body.
+// Composites: the laws, and of those that bring a gradient, which cotangents of their results that takes, and what goes
+// through the body.
+// passes: start-up
 #include "meshtensor/op/composite.hpp"
 
-#include <doctest/doctest.h>
-
 #include "meshtensor/meshtensor.hpp"
+#include "unit/op/laws.hpp"
 
-namespace mt = meshtensor;
+using namespace laws;
 
 namespace {
 
+inline constexpr struct steps_dim : mt::dim<"steps", 3> {} steps;
 inline constexpr struct in_dim : mt::dim<"in", 3> {} in;
 
 /// (exp(x) + x, exp(x)), the second for the gradient, which takes as many cotangents as `Gradient` does.
@@ -83,4 +85,74 @@ TEST_CASE("one that uses a result, and leaves out its cotangent, is refused wher
   };
   CHECK(lower(bent<of_the_first>{})->graph.node_count > 0);
   CHECK_THROWS_WITH_AS(lower(bent<without_the_second>{}), doctest::Contains(refusal), mt::error);
+}
+
+TEST_CASE("a composite does what is written in it") {
+  hold_same(
+      "composite",
+      [](auto, auto x, auto y, auto...) {
+        auto const [p, q] = composite("mine", [](auto u, auto v) { return std::tuple(sin(u) * v + u, u - v); }, x, y);
+        return p * q - q;
+      },
+      [](auto, auto x, auto y, auto...) { return (sin(x) * y + x) * (x - y) - (x - y); });
+}
+
+TEST_CASE("laws") {
+  hold("one result", [](auto, auto x, auto y, auto...) {
+    return composite("mine", [](auto p, auto q) { return sin(p) * q + p; }, x, y);
+  });
+  hold("two results, one operand from outside", [](auto, auto x, auto y, auto...) {
+    auto const [p, q] = composite("mine", [&](auto u) { return std::tuple(u * y, exp(u)); }, x);
+    return p * 2 + q;
+  });
+  hold_for_one("its own gradient", [](auto, auto x, auto, auto...) {
+    return composite_with_gradient(
+        "mine", [](auto u) { return sin(u) * u; }, [](auto u, auto, auto dy) { return dy * (cos(u) * u + sin(u)); }, x);
+  });
+  hold_for_one("its own gradient, which holds a loop and a composite with a gradient",
+               [](auto s, auto x, auto, auto...) {
+                 return composite_with_gradient(
+                     "mine", [](auto u) { return power(u, 9) * softmax(u, b); },
+                     [&](auto u, auto y, auto dy) {
+                       auto const by_power = repeat(s / "loop", steps, u, [](auto, auto h) { return h * h; });
+                       auto const p = softmax(u, b);
+                       return 9 * dy * by_power * p + dy * y - p * sum(dy * y, b);
+                     },
+                     x);
+               });
+  hold("its own gradient, which takes the cotangent of the first result alone", [](auto, auto x, auto y, auto...) {
+    return std::get<0>(composite_with_gradient(
+        "mine",
+        [](auto u, auto v) {
+          auto const kept = exp(u * 0.5);
+          return std::tuple(kept * v, kept);
+        },
+        [](auto u, auto v, auto, auto kept, auto d) {
+          return std::tuple(sum_like(d * v * kept * 0.5, u), sum_like(d * kept, v));
+        },
+        x, y));
+  });
+  hold("its own gradient, in a loop", [](auto s, auto x, auto y, auto...) {
+    return repeat(s / "loop", steps, x * y, [&](auto, auto h) {
+      auto const [p, q] = composite_with_gradient(
+          "mine",
+          [](auto u, auto v) {
+            auto const kept = tanh(u * v);
+            return std::tuple(kept * u, kept);
+          },
+          [](auto u, auto v, auto, auto kept, auto d) {
+            auto const d_inner = d * u * (1 - kept * kept);
+            return std::tuple(sum_like(d_inner * v + d * kept, u), sum_like(d_inner * u, v));
+          },
+          h, y);
+      return p + q * 0.5;
+    });
+  });
+  hold("its own gradient, of two operands and two results", [](auto, auto x, auto y, auto...) {
+    auto const [p, q] = composite_with_gradient(
+        "mine", [](auto u, auto v) { return std::tuple(u * v, u + v); },
+        [](auto u, auto v, auto, auto, auto dp, auto dq) { return std::tuple(dp * v + dq, dp * u + dq); }, x * y,
+        x + y);
+    return p * q;
+  });
 }
