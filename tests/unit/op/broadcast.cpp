@@ -16,6 +16,10 @@ TEST_CASE("laws") {
   hold_for_one("broadcast", [](auto, auto x, auto, auto... more) { return broadcast(x, to(b, d, more..., a)); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("broadcast", [](auto, auto x) { return broadcast(x, to(b, part, first, a)); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("broadcast", [](auto, auto x, auto, auto...) { return broadcast(x * x, to(b, d, a)); }, "a");
   hold_sharded("broadcast", [](auto, auto x, auto, auto...) { return broadcast(x * x, to(b, d, a)); }, "b");

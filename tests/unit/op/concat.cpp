@@ -23,6 +23,10 @@ TEST_CASE("laws") {
   hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, ac); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("concat", [](auto, auto x) { return concat(x, b, slice(x, b, part, 0), part, bs); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("concat", [](auto, auto x, auto y, auto...) { return concat(x, a, y * y, c, ac); }, "a");
   hold_sharded("concat", [](auto, auto x, auto y, auto...) { return concat(x, a, y * y, c, ac); }, "b");

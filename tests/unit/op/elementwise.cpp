@@ -62,6 +62,16 @@ TEST_CASE("a cast names its dtype behind the tensor or in brackets") {
   CHECK(of([](auto, auto v) { return mt::cast<mt::f64>(mt::cast<mt::i32>(v)); }, x) == numbers{0, 1, -2, 3, 4, 5});
 }
 
+TEST_CASE("the gradient by a tensor whose dims are values") {
+  auto const squares = [](auto, auto v) {
+    mt::any_tensor<mt::f64> const any = v;
+    auto const by_any = gradient(sum(any * any * v), any);
+    static_assert(std::is_same_v<decltype(by_any), mt::any_tensor<mt::f64> const>);
+    return by_any;
+  };
+  CHECK(of(squares, one_to_six) == numbers{3, 12, 27, 48, 75, 108});
+}
+
 TEST_CASE("laws of functions of one tensor") {
   hold_for_one("negate", [](auto, auto x, auto, auto...) { return -x; });
   hold_for_one("abs", [](auto, auto x, auto, auto...) { return abs(x - 1); });

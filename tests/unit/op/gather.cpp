@@ -20,6 +20,10 @@ TEST_CASE("laws") {
        [](auto, auto x, auto y, auto...) { return gather(x, argmax(y, c) % 2, a); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("gather", [](auto s, auto x) { return gather(x, iota(s, c, mt::i32) - 1, b); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("gather", [](auto s, auto x, auto, auto...) { return gather(x * x, rows(s), b); }, "a");
   hold_sharded("gather", [](auto s, auto x, auto, auto...) { return gather(x * x, rows(s), b); }, "b");

@@ -39,6 +39,10 @@ TEST_CASE("laws") {
   hold_for_one("pad backwards", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 4, 7, -2); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("pad", [](auto, auto x) { return pad(x, b, wide, 4, 1, -2); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("pad", [](auto, auto x, auto, auto...) { return pad(x * x, b, wide, 4, 7, -2); }, "a");
   hold_sharded("pad", [](auto, auto x, auto, auto...) { return pad(x * x, b, wide, 4, 7, -2); }, "b");

@@ -69,6 +69,10 @@ TEST_CASE("laws") {
   });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("put", [](auto s, auto x) { return put(x, slice(x, b, part, 0), b, part, zero(s) + 1); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("put", [](auto, auto x, auto, auto...) { return put(x, sum(x * x, b), b, 1); }, "a");
   hold_sharded("put", [](auto, auto x, auto, auto...) { return put(x, sum(x * x, b), b, 1); }, "b");

@@ -19,6 +19,10 @@ TEST_CASE("laws") {
        [](auto, auto x, auto y, auto... more) { return einsum(x, rename(sum(y, c), b, d), to(a, b, d, more...)); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("rename", [](auto, auto x) { return rename(x, b, row); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded(
       "rename", [](auto, auto x, auto y, auto...) { return einsum(x, rename(sum(y, c), b, d), to(a, b, d)); }, "b");

@@ -27,6 +27,11 @@ TEST_CASE("laws of merge and split") {
   hold("split", [](auto, auto x, auto y, auto...) { return split(x * y, c, to(c_1, c_2)); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("merge", [](auto, auto x) { return merge(x, to(b, a), ab); });
+  hold_in_every_dtype("split", [](auto, auto x) { return split(merge(x, to(b, a), ab), ab, to(b, a)); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("merge", [](auto, auto x, auto, auto...) { return merge(x * x, to(b, a), ab); }, "a");
   hold_sharded("merge", [](auto, auto x, auto, auto...) { return merge(x * x, to(b, a), ab); }, "b");

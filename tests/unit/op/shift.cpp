@@ -36,6 +36,12 @@ TEST_CASE("laws") {
   hold("reverse", [](auto, auto x, auto y, auto...) { return reverse(x * y, b); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("reverse", [](auto, auto x) { return reverse(x, b); });
+  hold_in_every_dtype("shift", [](auto, auto x) { return shift(x, b, -1, 1); });
+  hold_in_every_dtype("roll", [](auto, auto x) { return roll(x, b, 1); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("roll", [](auto, auto x, auto, auto...) { return roll(x * x, b, 1); }, "a");
   hold_sharded("roll", [](auto, auto x, auto, auto...) { return roll(x * x, b, 1); }, "b");

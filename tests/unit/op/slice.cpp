@@ -107,6 +107,11 @@ TEST_CASE("laws") {
        [](auto, auto x, auto y, auto...) { return slice(x * sum(y, c), a, c_1, argmax(y, c) % 2); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("slice", [](auto, auto x) { return slice(x, b, part, 2, -1); });
+  hold_in_every_dtype("slice at a tensor", [](auto s, auto x) { return slice(x, b, part, zero(s) + 1); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("slice", [](auto, auto x, auto, auto...) { return slice(x * x, b, part, 2, -1); }, "a");
   hold_sharded("slice", [](auto, auto x, auto, auto...) { return slice(x * x, b, part, 2, -1); }, "b");

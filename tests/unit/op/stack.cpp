@@ -32,6 +32,10 @@ TEST_CASE("laws of stack and unstack") {
   });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("stack", [](auto, auto x) { return stack(std::tuple(x, x), part); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("stack", [](auto, auto x, auto y, auto...) { return stack(std::tuple(x, y), part); }, "b");
   hold_sharded("stack", [](auto, auto x, auto y, auto...) { return stack(std::tuple(x, y), part); }, "c");

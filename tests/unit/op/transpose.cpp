@@ -15,6 +15,10 @@ TEST_CASE("laws") {
   hold_for_one("transpose", [](auto, auto x, auto, auto... more) { return transpose(x, to(more..., b, a)); });
 }
 
+TEST_CASE("dtypes") {
+  hold_in_every_dtype("transpose", [](auto, auto x) { return transpose(x, to(b, a)); });
+}
+
 TEST_CASE("on ranks, some of which have no element of a dim") {
   hold_sharded("transpose", [](auto, auto x, auto, auto...) { return transpose(x * x, to(b, a)); }, "a");
   hold_sharded("transpose", [](auto, auto x, auto, auto...) { return transpose(x * x, to(b, a)); }, "b");

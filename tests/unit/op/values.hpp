@@ -33,6 +33,19 @@ numbers of(F, numbers const& x) {
   return result_of(apply_to_x<F, T>, x);
 }
 
+/// An operation that only moves elements gives the same numbers in every dtype.
+template <class F>
+void hold_in_every_dtype(char const* what, F f) {
+  INFO(std::string(what));
+  numbers const x = {1, 0, 1, 1, 0, 0}, wanted = of(f, x);
+  CHECK(of<mt::dtype::f32>(f, x) == wanted);
+  CHECK(of<mt::dtype::bf16>(f, x) == wanted);
+  CHECK(of<mt::dtype::i64>(f, x) == wanted);
+  CHECK(of<mt::dtype::i32>(f, x) == wanted);
+  CHECK(of<mt::dtype::u8>(f, x) == wanted);
+  CHECK(of<mt::dtype::boolean>(f, x) == wanted);
+}
+
 /// Off by no more than the tolerance; a nan equals a nan.
 inline bool same(numbers const& got, numbers const& wanted, double tolerance = 0) {
   return std::ranges::equal(got, wanted, [&](double p, double q) {
