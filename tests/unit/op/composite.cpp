@@ -32,7 +32,7 @@ struct bent {
   }
 };
 
-mt::array<float, in> const x({-1, 0, 0.5});
+mt::array<float, in> const given({-1, 0, 0.5});
 constexpr char const* refusal =
     "G35: the gradient of the composite 'risen' depends on a result but not on its cotangent";
 
@@ -41,13 +41,13 @@ constexpr char const* refusal =
 TEST_CASE("a result of which the gradient takes no cotangent is differentiated by the body") {
   mt::eager<> s;
   auto const check = [&](auto const& own) {
-    auto const h = s(x);
+    auto const h = s(given);
     auto const [y, e] = risen(h, own);
     auto const by_both = s.value(mt::gradient(sum(y) + sum(e * 2), h));
     auto const first = mt::gradient(sum(y), h);
     auto const curve = s.value(mt::gradient(sum(first * first), h));
     for (int i = 0; i < 3; ++i) {
-      double const p = std::exp(static_cast<double>(x(in(i))));
+      double const p = std::exp(static_cast<double>(given(in(i))));
       CHECK(by_both(in(i)) == doctest::Approx(p + 1 + 2 * p));
       CHECK(curve(in(i)) == doctest::Approx(2 * (p + 1) * p));
     }
@@ -58,7 +58,7 @@ TEST_CASE("a result of which the gradient takes no cotangent is differentiated b
 
 TEST_CASE("what the body computes once more are the same random numbers") {
   mt::eager<> s;
-  auto const h = s(x);
+  auto const h = s(given);
   auto const [y, kept, rng] = composite_with_gradient(
       "scaled",
       [&](auto a) {
@@ -73,7 +73,7 @@ TEST_CASE("what the body computes once more are the same random numbers") {
 
 TEST_CASE("one that uses a result, and leaves out its cotangent, is refused where that is wanted") {
   mt::eager<> s;
-  auto const h = s(x);
+  auto const h = s(given);
   auto const [y, e] = risen(h, without_the_second);
   auto const dx = mt::gradient(sum(y), h);
   CHECK(s.value(dx)(in(1)) == 2);
