@@ -3,7 +3,7 @@
 
 namespace trial {
 namespace {
-void verify(mt::module const& m) {
+void require_verified(mt::module const& m) {
   for (int i = 0; i < m.node_count; ++i) {
     char const* const finding = mt::verify_node(m, m.nodes[i]);
     INFO("node " << i << ", " << std::string(mt::text_of(m.nodes[i].kind)) << ": "
@@ -20,10 +20,10 @@ mt::dim_id dim_of(mt::module const& m, mt::name const& label) {
 }
 
 program program::from(mt::module const& traced, std::vector<mt::dim_extent> const& extents) {
-  verify(traced);
+  require_verified(traced);
   program p;
   p.m_.reset(new mt::module(mt::differentiate(mt::widen(traced))));
-  verify(*p.m_);
+  require_verified(*p.m_);
   p.b_ = mt::bind(*p.m_, mt::mesh_shape{}, extents);
   mt::raise(p.b_.report);
   for (int i = 0; i < p.m_->node_count; ++i) {
