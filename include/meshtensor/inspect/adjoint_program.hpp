@@ -13,6 +13,7 @@
 #include "meshtensor/pass/bind.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/extract_entry.hpp"
+#include "meshtensor/pass/lower.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "meshtensor/pass/widen.hpp"
 

@@ -19,9 +19,10 @@ struct widener : rebuild {
   id operands[max_values];  // by old argument: its operand with the hidden dims of the argument, plus 1
   id of_all[max_values];    // by old argument of a decided body: the new one, with all indices, plus 1
   decisions decided;
+  bool chooses[max_regions];  // by old region: it has a node that is made for the indices that take part, or is around it
 
   constexpr widener(meshtensor::module const& source, meshtensor::module& target)
-      : rebuild(source, target), hidden(source), owner{}, operands{}, of_all{}, decided{} {
+      : rebuild(source, target), hidden(source), owner{}, operands{}, of_all{}, decided{}, chooses{} {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].regions.count; ++k)
         owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
@@ -29,6 +30,9 @@ struct widener : rebuild {
 
   constexpr void run() {
     b.expect(hidden.dims.count <= hidden_dims::most, "G42 a program has more than 16 dims of each and map");
+    for (int i = 0; i < from.node_count; ++i)
+      if (is_of_those_who_take_part(from.nodes[i]))
+        for (region_id r = from.nodes[i].region; r != no_id; r = from.regions[r].parent) chooses[r] = true;
     for (int i = 0; i < from.node_count && m.report.empty(); ++i) widen(from.nodes[i]);
   }
 
@@ -37,7 +41,8 @@ struct widener : rebuild {
     enter(n);
     if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
-      case primitive::hide:
+      case primitive::hide: return hide(n);
+      case primitive::watch: return watch(n);
       case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
       case primitive::argument: return argument(n);
       case primitive::repeat:
@@ -53,6 +58,51 @@ struct widener : rebuild {
     return m.values[v].dims.count == dims.count ? transpose(b, v, dims) : broadcast(b, v, dims);
   }
   constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
+
+  // Whether a node in the body of a decision is made here for each index: numbers that an index draws or has, and
+  // tensors that are watched. All other values of the body come from its arguments.
+  constexpr bool is_of_those_who_take_part(node const& n) const {
+    if (n.kind == primitive::hide && !view_attributes::of(n).own_copy)
+      return is_within_decision(hidden, owner, n.region, view_attributes::of(n).dim);
+    if (n.kind != primitive::watch || watch_attributes::of(n).of_gradient) return false;
+    for (int k = 0; k < hidden.dims.count; ++k)
+      if ((hidden.of[from.operand(n, 0)] >> k & 1) != 0 &&
+          is_within_decision(hidden, owner, n.region, hidden.dims.at[k]))
+        return true;
+    return false;
+  }
+  // The decision by which not all indices run region `r`, in values of this region, or null.
+  constexpr decision const* decision_in(region_id r) {
+    if (decided.of[r] != 0) return &decided.at(r);
+    if (owner[r] == 0) return nullptr;
+    node const& at = from.nodes[owner[r] - 1];
+    decision const* const around = decision_in(at.region);
+    if (around == nullptr || at.regions.count != 1) return nullptr;
+    region_id const here = b.region;
+    b.region = region_of(r);
+    decision const passed = around->passed_on(b);
+    b.region = here;
+    decision& d = decided.add(b, r);
+    d = passed;
+    return &d;
+  }
+  constexpr void hide(node const& n) {
+    value_id const old = from.result(n);
+    value_id v = laid_out((*this)[from.operand(n, 0)], old);
+    if (is_of_those_who_take_part(n))
+      if (decision const* const d = decision_in(n.region); d != nullptr && m.values[v].dims.includes(d->dims))
+        v = laid_out(d->stand_in(b, v), old);
+    replace(old, v);
+  }
+  // Indices that take no part watch zeros, as iterations that do not run do.
+  constexpr void watch(node const& n) {
+    value_id seen = (*this)[from.operand(n, 0)];
+    if (is_of_those_who_take_part(n))
+      if (decision const* const d = decision_in(n.region); d != nullptr)
+        seen = with_dims(select(b, d->takes_part, seen, constant(b, 0, m.values[seen].type)),
+                         hidden.wide(from.operand(n, 0)));
+    copy(n, ids(&seen, 1));
+  }
 
   constexpr void argument(node const& n) {
     node const& at = from.nodes[owner[n.region] - 1];
@@ -70,7 +120,9 @@ struct widener : rebuild {
       if (differs != 0 && place == 0) {
         decision& d = decided.add(b, n.region);
         d.start = reduce(b, reduction::max, given, hidden.dims_of(differs));
+        decision const* const around = chooses[n.region] ? decision_in(at.region) : nullptr;
         enter(n);
+        if (around != nullptr && hidden.dims_of(differs).includes(around->dims)) d.join(b, *around);
         d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
       }
     }
@@ -93,8 +145,11 @@ struct widener : rebuild {
     bool const differs = hidden.of_decision(n) != 0;
     for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k));
     enter(n);
-    if (differs) taken.add(decided.at(from.region_of(n, 0)).start);
+    decision const* const d = decided.find(from.region_of(n, 0));
+    if (differs) taken.add(d->start);
     for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
+    if (d != nullptr && d->is_passed_on) taken.add(d->start), taken.add(d->iterations);
+    if (d != nullptr && d->outer != id{no_id}) taken.add(d->outer);
     node_id made{};
     if (differs) {
       made = b.add_node(primitive::repeat, 0, taken);
@@ -135,6 +190,7 @@ struct widener : rebuild {
       if (i == 0) results.add(is_known ? d.iterations : reduce(b, reduction::max, next, dims));
       results.add(is_known ? whole(0) : next);
     }
+    if (d.outer != id{no_id}) taken.add(d.inside);
     for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
     m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
     return r;
@@ -146,6 +202,11 @@ struct widener : rebuild {
     b.region = r, b.path = n.path, b.site = n.site;
     id_list<> arguments{}, results{};
     for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
+    if (decision const* const d = decided.find(from.region_of(n, k)); d != nullptr && d->is_passed_on)
+      for (value_id v : {d->takes_part, d->first}) {
+        set_place(m.nodes[m.values[v].node], arguments.count);
+        arguments.add(v);
+      }
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
       shape const dims = k == 1 ? hidden.wide(from.link(was.arguments, i))  // of a cotangent of an operand
