@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each index draws its own numbers, so the dim is not named.
-// expect: G44 random numbers in an each over 'batch' have this dim, but each index draws its own: leave the dim out, or rename it to mt::dim<"other", batch + 0>
+// expect: G44 random numbers in an each over 'batch' have this dim, but each index draws its own: leave the dim out, or
+// expect: rename it to mt::dim<"other", batch + 0>
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/each.hpp"
 #include "meshtensor/op/random.hpp"

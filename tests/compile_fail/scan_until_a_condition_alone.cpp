@@ -7,8 +7,7 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, length, batch);
     auto grows = [](auto, auto h, auto now) { return std::tuple(h + now, h * now); };
-    auto [last, all] =
-        mt::scan(s / "time", length, sum(x, length), x, grows, [](auto, auto h) { return max(h) > 3; });
+    auto [last, all] = mt::scan(s / "time", length, sum(x, length), x, grows, [](auto, auto h) { return max(h) > 3; });
     s.output("y", last);
   }
 };

@@ -28,7 +28,7 @@ struct program {
         [&](auto, auto x) { return (x + a / x) * 0.5; }, a);
     // A branch is a function of a scope, which returns the result. Only the chosen branch runs.
     auto scaled = mt::cond(s / "scale", sum(root) > 50, [&](auto) { return root * 0.5; }, [&](auto) { return root; });
-    // With `mt::until`, a scan stops as soon as a condition of its carry holds. Behind the exit stands the rest, here 0.
+    // With `mt::until`, a scan stops as soon as a condition of its carry holds. The outputs behind the exit are 0.
     auto [total, sums] = mt::scan(
         s / "along", systems, full(s, 0, mt::f32), sum(a, pairs),
         [](auto, auto so_far, auto now) { return std::tuple(so_far + now, so_far + now); },

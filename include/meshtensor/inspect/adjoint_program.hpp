@@ -21,8 +21,8 @@ namespace meshtensor::detail {
 
 class adjoint_program {
  public:
-  /// A tensor of the program, and the one of the test that belongs to it: the cotangent of an output, or the gradient by
-  /// an input or variable.
+  /// A tensor of the program, and the one of the test that belongs to it: the cotangent of an output, or the gradient
+  /// by an input or variable.
   struct port {
     std::string label, adjoint;
     shape dims;
@@ -63,14 +63,14 @@ class adjoint_program {
       if (is_float(m->variables[v].type)) m->variables[v].type = dtype::f64;
     return m;
   }
-  static void refuse_narrow(module const& m, node const& n, dtype type) {
+  static void refuse_narrow(meshtensor::module const& m, node const& n, dtype type) {
     if (is_float(type) && type != dtype::f64)
       throw error("R88", {"check_adjoint takes differences in f64, but '", m.names[m.calls[call_of(n)].label],
                           "' is called with ", text_of(type), ": check mt::precision<program, mt::f64>"});
   }
 
   void add_gradients(builder& b) {
-    module& m = b.m;
+    meshtensor::module& m = b.m;
     value_id loss = no_id;
     int const count = m.node_count;
     for (int i = 0; i < count; ++i) {
@@ -79,9 +79,8 @@ class adjoint_program {
       b.region = n.region, b.path = no_id, b.site = n.site;
       value const like = m.operand_value(n, 0);
       outputs.push_back({label_of_output(m, n), name_of_test("cotangent/", outputs.size()), like.dims, n.site, false});
-      value_id const cotangent =
-          b.add(primitive::input, {}, dtype::f64, like.dims,
-                input_attributes{b.intern(name::of(outputs.back().adjoint.c_str()))}.packed());
+      value_id const cotangent = b.add(primitive::input, {}, dtype::f64, like.dims,
+                                       input_attributes{b.intern(name::of(outputs.back().adjoint.c_str()))}.packed());
       value_id const term = sum_to(b, multiply(b, m.operand(n, 0), cotangent), shape{});
       loss = loss == no_id ? term : add(b, loss, term);
     }
@@ -100,7 +99,7 @@ class adjoint_program {
           true;
     }
   }
-  void find_sources(module const& m, value_id loss, int count, id_list<>& operands) {
+  void find_sources(meshtensor::module const& m, value_id loss, int count, id_list<>& operands) {
     auto const sources = std::make_unique<sources_of_loss>(m, loss);
     for (int i = 0; i < count; ++i) {
       node const& n = m.nodes[i];

@@ -144,9 +144,10 @@ class adjoint_test {
     }
     diagnostic place{};
     add_line(place, *backward_.graph, by.site);
-    return fmt::format("the gradient by the {} '{}'{} is not the derivative of the outputs: ⟨J v, u⟩ = {:.9g} by "
-                       "differences, but ⟨v, Jᵀ u⟩ = {:.9g} by the gradient",
-                       by.is_input ? "input" : "variable", by.label, place.view(), forward, backward);
+    return fmt::format(
+        "the gradient by the {} '{}'{} is not the derivative of the outputs: ⟨J v, u⟩ = {:.9g} by "
+        "differences, but ⟨v, Jᵀ u⟩ = {:.9g} by the gradient",
+        by.is_input ? "input" : "variable", by.label, place.view(), forward, backward);
   }
 
   adjoint_program forward_, backward_;

@@ -43,9 +43,9 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
                     detail::loop_line<S, D, Carry, Xs, Body> const& where = {}) {
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
-/// `scan` that stops as soon as a condition holds: `auto [last, words] = scan(s / "decode", time, start, sequence, body,
-/// mt::until{ended, 0})`. The condition is checked before each iteration, so a start for which it holds runs none. The
-/// last carries are those before the exit. The outputs have all slices, and `rest` stands behind the exit.
+/// `scan` that stops as soon as a condition holds: `auto [last, words] = scan(s / "decode", time, start, sequence,
+/// body, mt::until{ended, 0})`. The condition is checked before each iteration, so a start for which it holds runs
+/// none. The last carries are those before the exit. The outputs have all slices, and `rest` stands behind the exit.
 ///
 /// layout  as of `scan`. All ranks run as many iterations, because each rank has the whole condition
 /// grad    a backward loop over as many iterations. Its values are saved in memory for the whole sequence
@@ -57,8 +57,7 @@ requires(detail::is_handles<Carry> && detail::is_handles<Xs>)
 constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
                     until<Condition, Rest> const& end,
                     detail::until_line<S, D, Carry, Xs, Body, until<Condition, Rest>> const& where = {}) {
-  return detail::record_loop<true>(s, dim, where, start, sequences, body,
-                                   detail::at_exit<S, Condition, Rest>{s, end});
+  return detail::record_loop<true>(s, dim, where, start, sequences, body, detail::at_exit<S, Condition, Rest>{s, end});
 }
 
 namespace detail {

@@ -185,8 +185,7 @@ struct members {
     auto const losses = mt::each(s / "members", few, [&](mt::scope auto m) {
       auto const w = m.parameter("w", pixels, mt::normal(1));
       auto const steps = m.state("steps", m.real());
-      auto const y = mt::cond(
-          m / "side", sum(w) > 0, [&](auto) { return x * w; }, [&](auto) { return x - w; });
+      auto const y = mt::cond(m / "side", sum(w) > 0, [&](auto) { return x * w; }, [&](auto) { return x - w; });
       auto const loss = mean(y * y);
       mt::sgd{.learning_rate = 0.125}.minimize(m / "optimizer", loss);
       m.update(steps, steps + 1);

@@ -3,8 +3,8 @@
 // passes: start-up
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/cond.hpp"
-#include "meshtensor/op/each.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/each.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/while_loop.hpp"
@@ -204,11 +204,11 @@ struct watched {
           m / "fall", mt::at_most(3), [](auto, auto h) { return h > 1; },
           [&](mt::scope auto r, auto h) {
             r.watch("h", h), r.watch_gradient("dh", h);
-            auto const [end, all] = mt::scan(r / "parts", part, h, full(r, 1, r.real(), to(part)),
-                                             [&](mt::scope auto q, auto g, auto one) {
-                                               q.watch("g", g);
-                                               return std::tuple(g - one, g);
-                                             });
+            auto const [end, all] =
+                mt::scan(r / "parts", part, h, full(r, 1, r.real(), to(part)), [&](mt::scope auto q, auto g, auto one) {
+                  q.watch("g", g);
+                  return std::tuple(g - one, g);
+                });
             return end;
           },
           x1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a loop over a dim ends while it is recorded: after its last index, or early by the condition of an `until`.
+// Ends of a loop while it is recorded: after the last index of its dim, or early by the condition of an `until`.
 #pragma once
 
 #include <tuple>

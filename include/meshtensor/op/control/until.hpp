@@ -59,8 +59,8 @@ consteval auto rest_finding(std::tuple<Y...> const* outputs) {
 template <class Rest, class... Y>
 consteval auto all_rests_finding(std::tuple<Y...> const* outputs) {
   if constexpr (std::is_same_v<Rest, no_rest>)
-    return refusal<
-        "T37 mt::until lacks its rest, which stands in the outputs behind the exit: mt::until{condition, 0}", Y...>{};
+    return refusal<"T37 mt::until lacks its rest, which stands in the outputs behind the exit: mt::until{condition, 0}",
+                   Y...>{};
   else if constexpr (is_tuple<Rest>) {
     if constexpr (std::tuple_size_v<Rest> != sizeof...(Y))
       return refusal<"T11 the rest of mt::until is a tuple, but not with one number or tensor for each output", Y...>{};
@@ -72,11 +72,10 @@ template <scope S, dim_type D, class Body, class Ending, class... C, class... X>
 consteval auto ending_finding(std::tuple<C...> const*, std::tuple<X...> const*) {
   using Condition = decltype(Ending::condition);
   if constexpr (!takes<Condition, S, C...>)
-    return refusal<"T11 the condition of mt::until takes the scope, then each carry as an argument of its own",
-                   C...>{};
+    return refusal<"T11 the condition of mt::until takes the scope, then each carry as an argument of its own", C...>{};
   else {
-    using Found = decltype(condition_finding<std::remove_cvref_t<
-                               std::invoke_result_t<Condition const&, S const&, C const&...>>>());
+    using Found = decltype(condition_finding<
+                           std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, C const&...>>>());
     using Given =
         std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, C const&..., sliced_t<X, D> const&...>>;
     using Outputs = tuple_of<std::tuple_element_t<1, Given>>;

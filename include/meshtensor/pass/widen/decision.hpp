@@ -18,8 +18,8 @@ struct decision {
   shape dims;           // of the indices
   value_id outer;       // whether each index runs the body around this one: a value there, or no_id
   value_id inside;      // the argument that stands for it
-  bool is_passed_on;    // the decision is about a body around this one. `start` and `iterations` are operands, for which
-                        // `takes_part` and `first` stand
+  bool is_passed_on;  // the decision is about a body around this one. `start` and `iterations` are operands, for which
+                      // `takes_part` and `first` stand
 
   /// This decision in a region within the body: its facts are arguments of the region.
   constexpr decision passed_on(builder& b) const {
