@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/philox.hpp"
 #include "meshtensor/inspect/adjoint_program.hpp"
 #include "meshtensor/inspect/check.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "meshtensor/inspect/adjoint_test.hpp"
-#include "meshtensor/inspect/check.hpp"
+#include "meshtensor/inspect/checker.hpp"
 
 namespace meshtensor {
 
