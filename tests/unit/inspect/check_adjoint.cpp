@@ -61,7 +61,8 @@ struct network {
 };
 struct stopped {
   constexpr void operator()(mt::scope auto s) const {
-    auto const x = s.input("x", mt::f32, batch, width), w = s.parameter("w", width, mt::ones);
+    auto const x = s.input("x", mt::f32, batch, width);
+    auto const w = s.parameter("w", width, mt::ones);
     s.output("y", x * w + stop_gradient(x) * 0.5);
   }
 };
