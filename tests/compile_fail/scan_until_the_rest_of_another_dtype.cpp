@@ -2,6 +2,7 @@
 // The rest is a tensor of integers, the output of floats.
 // expect: T02 the rest of mt::until has another dtype than the output: cast it
 #include "compile_fail/first_attempt.hpp"
+#include "meshtensor/op/full.hpp"
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
