@@ -40,8 +40,8 @@ inline void fill(view const& where, initial_value const& first) {
   });
 }
 
-/// Calls `f` with parts of a block, which are dense if the block is. Parts that differ only by the indices along the dims
-/// in the mask `equal` start with the same numbers, which are those of a tensor without these dims.
+/// Calls `f` with parts of a block, which are dense if the block is. Parts that differ only by the indices along the
+/// dims in the mask `equal` start with the same numbers, which are those of a tensor without these dims.
 template <class F>
 void each_equal_start(view const& where, unsigned equal, F const& f, int dim = 0) {
   if (equal >> dim == 0 || dim >= where.count) return f(where);
