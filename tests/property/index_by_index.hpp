@@ -12,11 +12,11 @@ namespace property {
 
 /// How a program with an `each` is tried.
 struct indices_case {
-  mt::name dim;      // of the each
-  int extent;        // of this dim
+  mt::name dim;  // of the each
+  int extent;    // of this dim
   int steps = 2;
   double tolerance = 1e-9;
-  int assignments = 24, drawn = 6;  // layouts of each mesh
+  int assignments = 24, drawn = 6;                       // layouts of each mesh
   std::function<void(mt::blocks&, int step)> fill = {};  // changes inputs, which are reals in [-1.5, 1.5) and indices
   std::set<std::string> moved = {};  // variables that all indices change together, so `Alone` begins each step anew
 };
@@ -93,8 +93,7 @@ inline bool has_dim(mt::block const& b, mt::dim_id d) {
 /// Sets `part` to the slice of an index, or to all of `whole` if it lacks the dim.
 inline void take_slice(mt::block const& whole, mt::dim_id d, std::int64_t index, mt::block& part) {
   slice_of_index const s = slice_of_index::of(whole, d);
-  for (std::int64_t k = 0; k < part.size(); ++k)
-    part.set(k, whole.number_at(has_dim(whole, d) ? s.at(index, k) : k));
+  for (std::int64_t k = 0; k < part.size(); ++k) part.set(k, whole.number_at(has_dim(whole, d) ? s.at(index, k) : k));
 }
 
 }  // namespace detail

@@ -58,7 +58,7 @@ struct within_each_other {
     auto w = s.parameter("w", width, next_width, mt::normal(0.7));
     auto [y, d_one] = map_or_alone<IsAlone>(
         s / "examples", example, std::tuple(x, a, way), [&](mt::scope auto m, auto one, auto gain, auto k) {
-          auto turned = [&](auto v) { return rename(tanh(einsum(v, w, to(next_width))), next_width, width); };
+          auto mapped = [&](auto v) { return rename(tanh(einsum(v, w, to(next_width))), next_width, width); };
           auto [n, last, i] = mt::while_loop(
               m / "outer", mt::at_most(4),
               [](auto, auto v, auto number) { return sum(v * v, width) > 0.05 && number < 3; },
@@ -68,12 +68,12 @@ struct within_each_other {
                     [&](mt::scope auto c) {
                       auto [inner, end] = mt::while_loop(
                           c / "inner", mt::at_most(5), [](auto, auto u) { return max(abs(u)) > 0.4; },
-                          [&](auto, auto u) { return turned(u) * 0.9; }, v);
+                          [&](auto, auto u) { return mapped(u) * 0.9; }, v);
                       return end * sqrt(gain);
                     },
                     [&](mt::scope auto c) {
                       return mt::switch_case(
-                          c / "way", k, [&](auto) { return turned(v) / (gain - 1); },
+                          c / "way", k, [&](auto) { return mapped(v) / (gain - 1); },
                           [&](auto) { return log(v * v) * 0.1; }, [&](auto) { return v * 0.5; });
                     });
                 return std::tuple(next, number + 1);
@@ -100,7 +100,7 @@ struct clipped_in_parts {
       auto [n, fast] = mt::while_loop(
           m / "adapt", mt::at_most(6), [&](auto, auto v) { return loss(v) > 1; },
           [&](auto, auto v) { return v - 0.2 * gradient(loss(v), v); }, w);
-      auto g = gradient(loss(fast), w);                               // through the inner steps
+      auto g = gradient(loss(fast), w);  // through the inner steps
       return g / maximum(1, sqrt(sum(g * g) + 1e-12) / 0.3);
     };
     if constexpr (IsAlone) {
@@ -132,7 +132,8 @@ struct together {
     };
     auto [count, last] = mt::while_loop(
         s / "all", mt::at_most(5), [](auto, auto v) { return max(abs(v)) > 0.01; },
-        [&](mt::scope auto b, auto v) { return map_or_alone<IsAlone>(b / "examples", example, std::tuple(v), body); }, x);
+        [&](mt::scope auto b, auto v) { return map_or_alone<IsAlone>(b / "examples", example, std::tuple(v), body); },
+        x);
     s.output("last", last);
     auto [dx, dw] = gradient(sum(last), x, w);
     s.output("dx", dx), s.output("sum_dw", dw);
@@ -162,7 +163,8 @@ TEST_CASE("loops, branches and choices that differ by index stand in each other"
            [](mt::blocks& inputs, int step) {
              double const a[] = {2, -1, 1, 0.5, -3};
              int const way[] = {0, 1, 2, 0, 2};
-             for (int i = 0; i < 5; ++i) inputs["a"].set(i, a[(i + step) % 5]), inputs["way"].set(i, way[(i + step) % 5]);
+             for (int i = 0; i < 5; ++i)
+               inputs["a"].set(i, a[(i + step) % 5]), inputs["way"].set(i, way[(i + step) % 5]);
              int const zeros = (5 + 2 - step) % 5;  // an example that takes no logarithm: a = 1
              inputs["x"].set(2 * zeros, 0);
            }},
@@ -173,12 +175,14 @@ TEST_CASE("clipped gradients of examples are added up part by part") {
       "clipped in parts", {.dim = "example", .extent = 5, .steps = 2}, all_finite);
 }
 TEST_CASE("members go on together, each with a loop of its own") {
-  hold_index_by_index<together<false>, together<true>>(
-      "together",
-      {.dim = "example", .extent = 5, .steps = 1, .fill =
-                                                      [](mt::blocks& inputs, int) {
-                                                        for (int k = 0; k < 10; ++k)
-                                                          inputs["x"].set(k, 0.5 + 0.1 * k);
-                                                      }},
-      all_finite);
+  hold_index_by_index<together<false>, together<true>>("together",
+                                                       {.dim = "example",
+                                                        .extent = 5,
+                                                        .steps = 1,
+                                                        .fill =
+                                                            [](mt::blocks& inputs, int) {
+                                                              for (int k = 0; k < 10; ++k)
+                                                                inputs["x"].set(k, 0.5 + 0.1 * k);
+                                                            }},
+                                                       all_finite);
 }

@@ -36,7 +36,8 @@ inline constexpr struct classes : mt::dim<"classes", 3> {} classes;
 constexpr auto loss_of(auto image, auto label, auto kernel, auto weight, auto bias) {
   auto h = conv(image, kernel, to(rows, cols, c_out), mt::window(rows, rows, k_rows, {.padding = mt::same_padding}),
                 mt::window(cols, cols, k_cols, {.padding = mt::same_padding}));
-  auto pooled = max_pool(relu(h), mt::window(rows, rows_2, 2, {.stride = 2}), mt::window(cols, cols_2, 2, {.stride = 2}));
+  auto pooled =
+      max_pool(relu(h), mt::window(rows, rows_2, 2, {.stride = 2}), mt::window(cols, cols_2, 2, {.stride = 2}));
   return mt::nn::cross_entropy(einsum(pooled, weight, to(classes)) + bias, label, classes);
 }
 template <bool IsAlone>
@@ -99,7 +100,7 @@ TEST_CASE("private gradients of an image network are those of a loop over the ex
       });
 }
 
-// ---- A network over trees of different shapes ------------------------------------------------------------------------
+// ---- A network over trees of different shapes -----------------------------------------------------------------------
 
 namespace {
 
@@ -113,24 +114,24 @@ inline constexpr struct next_width : mt::dim<"next_width", 3> {} next_width;
 template <bool IsAlone>
 struct trees {
   constexpr void operator()(mt::scope auto s) const {
-    auto lefts = input_of<IsAlone>(s, "left", mt::i32, tree, node);    // the position of a child, -1 for a leaf
+    auto lefts = input_of<IsAlone>(s, "left", mt::i32, tree, node);  // the position of a child, -1 for a leaf
     auto rights = input_of<IsAlone>(s, "right", mt::i32, tree, node);
-    auto leaves = input_of<IsAlone>(s, "word", mt::i32, tree, node);   // the word of a leaf, -1 for another node
+    auto leaves = input_of<IsAlone>(s, "word", mt::i32, tree, node);  // the word of a leaf, -1 for another node
     auto tops = input_of<IsAlone>(s, "top", mt::i32, tree);
     auto table = s.parameter("table", words, width, mt::normal(1));
     auto by_left = s.parameter("by_left", width, next_width), by_right = s.parameter("by_right", width, next_width);
     auto [root, by_table] = map_or_alone<IsAlone>(
         s / "trees", tree, std::tuple(lefts, rights, leaves, tops),
         [&](mt::scope auto m, auto left, auto right, auto word, auto top) {
-          auto [all, sizes] = mt::scan(
-              m / "nodes", node, mt::full(m, 0, m.real(), to(known, width)),
-              std::tuple(left, right, word, iota(m, node, mt::i32)),
-              [&](mt::scope auto, auto seen, auto l, auto r, auto w, auto place) {
-                auto h = tanh(einsum(gather(seen, l, known), by_left, to(next_width)) +
-                              einsum(gather(seen, r, known), by_right, to(next_width)) +
-                              rename(gather(table, w, words), width, next_width));
-                return std::tuple(put(seen, rename(h, next_width, width), known, place), sum(h * h));
-              });
+          auto [all, sizes] =
+              mt::scan(m / "nodes", node, mt::full(m, 0, m.real(), to(known, width)),
+                       std::tuple(left, right, word, iota(m, node, mt::i32)),
+                       [&](mt::scope auto, auto seen, auto l, auto r, auto w, auto place) {
+                         auto h = tanh(einsum(gather(seen, l, known), by_left, to(next_width)) +
+                                       einsum(gather(seen, r, known), by_right, to(next_width)) +
+                                       rename(gather(table, w, words), width, next_width));
+                         return std::tuple(put(seen, rename(h, next_width, width), known, place), sum(h * h));
+                       });
           auto top_of_tree = gather(all, top, known);
           return std::tuple(top_of_tree, gradient(sum(top_of_tree), table));
         });
@@ -144,25 +145,22 @@ struct trees {
 
 TEST_CASE("a network over a batch of different trees") {
   hold_index_by_index<trees<false>, trees<true>>(
-      "trees",
-      {.dim = "tree",
-       .extent = 4,
-       .steps = 1,
-       .fill = [](mt::blocks& inputs, int) {
-         int const left[4][5] = {{-1, -1, 0, -1, 2}, {-1, -1, -1, 1, 0}, {-1, 0, 0, 0, 0}, {-1, -1, 1, -1, 3}};
-         int const right[4][5] = {{-1, -1, 1, -1, 3}, {-1, -1, -1, 2, 3}, {-1, 0, 0, 0, 0}, {-1, -1, 0, -1, 2}};
-         int const word[4][5] = {{0, 1, -1, 2, -1}, {3, 4, 5, -1, -1}, {1, 9, 9, 9, 9}, {2, 2, -1, 0, -1}};
-         int const top[4] = {4, 4, 0, 4};  // the third tree is a leaf. What comes behind it is no part of it
-         for (int t = 0; t < 4; ++t) {
-           inputs["top"].set(t, top[t]);
-           for (int n = 0; n < 5; ++n)
-             inputs["left"].set(5 * t + n, left[t][n]), inputs["right"].set(5 * t + n, right[t][n]),
-                 inputs["word"].set(5 * t + n, word[t][n]);
-         }
-       }});
+      "trees", {.dim = "tree", .extent = 4, .steps = 1, .fill = [](mt::blocks& inputs, int) {
+                  int const left[4][5] = {{-1, -1, 0, -1, 2}, {-1, -1, -1, 1, 0}, {-1, 0, 0, 0, 0}, {-1, -1, 1, -1, 3}};
+                  int const right[4][5] = {
+                      {-1, -1, 1, -1, 3}, {-1, -1, -1, 2, 3}, {-1, 0, 0, 0, 0}, {-1, -1, 0, -1, 2}};
+                  int const word[4][5] = {{0, 1, -1, 2, -1}, {3, 4, 5, -1, -1}, {1, 9, 9, 9, 9}, {2, 2, -1, 0, -1}};
+                  int const top[4] = {4, 4, 0, 4};  // the third tree is a leaf. What comes behind it is no part of it
+                  for (int t = 0; t < 4; ++t) {
+                    inputs["top"].set(t, top[t]);
+                    for (int n = 0; n < 5; ++n)
+                      inputs["left"].set(5 * t + n, left[t][n]), inputs["right"].set(5 * t + n, right[t][n]),
+                          inputs["word"].set(5 * t + n, word[t][n]);
+                  }
+                }});
 }
 
-// ---- A mixture of experts --------------------------------------------------------------------------------------------
+// ---- A mixture of experts -------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -173,11 +171,11 @@ template <bool IsAlone>
 struct mixture {
   constexpr void operator()(mt::scope auto s) const {
     auto x = input_of<IsAlone>(s, "x", s.real(), token, width);
-    auto forced = input_of<IsAlone>(s, "forced", mt::i64, token);     // 0, or what leads to no expert
+    auto forced = input_of<IsAlone>(s, "forced", mt::i64, token);  // 0, or what leads to no expert
     auto router = s.parameter("router", width, experts, mt::normal(2));
     auto first = s.parameter("first", width), second = s.parameter("second", width);
-    auto [y, masked, way] = map_or_alone<IsAlone>(
-        s / "tokens", token, std::tuple(x, forced), [&](mt::scope auto m, auto one, auto away) {
+    auto [y, masked, way] =
+        map_or_alone<IsAlone>(s / "tokens", token, std::tuple(x, forced), [&](mt::scope auto m, auto one, auto away) {
           auto gates = softmax(einsum(one, router, to(experts)), experts);
           auto which = argmax(gates, experts) + away;
           auto of_first = [&](auto v) { return tanh(sum(v * first, width)); };

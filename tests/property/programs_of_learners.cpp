@@ -22,7 +22,7 @@ inline constexpr struct in : mt::dim<"in", 2> {} in;
 
 }  // namespace
 
-// ---- Reptile: Nichol, Achiam and Schulman, arXiv:1803.02999 --------------------------------------------------------
+// ---- Reptile: Nichol, Achiam and Schulman, arXiv:1803.02999 ---------------------------------------------------------
 
 namespace {
 
@@ -48,7 +48,7 @@ struct reptile {
         s / "tasks", task, std::tuple(x, y),
         [](mt::scope auto m, auto x1, auto y1) {
           auto [losses, weights] = adapt(m, x1, y1);
-          auto outer = [&](auto w) {                                  // all tasks go on from the same weights
+          auto outer = [&](auto w) {  // all tasks go on from the same weights
             m.amend(w, w + 0.5 * (mean(mt::across(m.next(w), task), task) - w));
           };
           auto way = m.next(std::get<0>(weights)) - std::get<0>(weights);
@@ -106,7 +106,7 @@ TEST_CASE("Reptile adapts each task as if it were alone, and moves all towards t
       });
 }
 
-// ---- Replicas that skip a batch --------------------------------------------------------------------------------------
+// ---- Replicas that skip a batch -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -170,13 +170,12 @@ TEST_CASE("a replica whose gradient is not finite keeps its weights, and others 
 }
 TEST_CASE("a branch minimizes a loss that was computed before it") {
   hold_index_by_index<replicas<false, learn_by_loss>, replicas<true, learn_if_finite>>(
-      "replicas by their losses",
-      {.dim = "replica", .extent = 3, .steps = 3, .fill = [](mt::blocks& inputs, int step) {
-         inputs["x"].set(8 * (step % 3) + 3, std::nan(""));
-       }});
+      "replicas by their losses", {.dim = "replica", .extent = 3, .steps = 3, .fill = [](mt::blocks& inputs, int step) {
+                                     inputs["x"].set(8 * (step % 3) + 3, std::nan(""));
+                                   }});
 }
 
-// ---- Two forwards before one update ----------------------------------------------------------------------------------
+// ---- Two forwards before one update ---------------------------------------------------------------------------------
 
 namespace {
 

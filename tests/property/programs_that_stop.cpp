@@ -37,8 +37,8 @@ struct decode {
     auto cell = s.parameter("cell", width, next_width, mt::normal(1.5));
     auto table = s.parameter("table", vocab, next_width, mt::normal(1));
     auto scores = s.parameter("scores", width, vocab, mt::normal(2));
-    auto [count, text, total] = map_or_alone<IsAlone>(
-        s / "sentences", sentence, std::tuple(start), [&](mt::scope auto m, auto state) {
+    auto [count, text, total] =
+        map_or_alone<IsAlone>(s / "sentences", sentence, std::tuple(start), [&](mt::scope auto m, auto state) {
           auto [n, word, last, words, score] = mt::while_loop(
               m / "decode", mt::at_most(6), [](auto, auto w, auto, auto, auto) { return w != 0; },
               [&](mt::scope auto, auto w, auto h, auto seen, auto sum_so_far) {
@@ -61,15 +61,15 @@ struct decode {
 
 TEST_CASE("each sentence of a decoder stops at its own end") {
   std::set<double> counts;
-  hold_index_by_index<decode<false>, decode<true>>(
-      "decoder", {.dim = "sentence", .extent = 5, .steps = 3},
-      [&](mt::blocks const& given) {
-        for (int i = 0; i < 5; ++i) counts.insert(given.at("count").number_at(i));
-      });
+  hold_index_by_index<decode<false>, decode<true>>("decoder", {.dim = "sentence", .extent = 5, .steps = 3},
+                                                   [&](mt::blocks const& given) {
+                                                     for (int i = 0; i < 5; ++i)
+                                                       counts.insert(given.at("count").number_at(i));
+                                                   });
   CHECK(counts.size() > 2);
 }
 
-// ---- Adaptive computation time: Graves, arXiv:1603.08983 -------------------------------------------------------------
+// ---- Adaptive computation time: Graves, arXiv:1603.08983 ------------------------------------------------------------
 
 namespace {
 
@@ -86,8 +86,8 @@ struct ponder {
           auto [n, state, used, mean_state, remainder] = mt::while_loop(
               m / "ponder", mt::at_most(7), [](auto, auto, auto p, auto, auto) { return p < 0.99; },
               [&](mt::scope auto, auto h, auto p, auto y, auto) {
-                auto next = rename(tanh(einsum(h, cell, to(next_width)) + rename(one, width, next_width)), next_width,
-                                   width);
+                auto next =
+                    rename(tanh(einsum(h, cell, to(next_width)) + rename(one, width, next_width)), next_width, width);
                 auto wish = sigmoid(sum(next * halt, width) - 0.5);
                 auto ends = p + wish >= 0.99;
                 auto share = select(ends, 1 - p, wish);
@@ -108,22 +108,23 @@ struct ponder {
 
 TEST_CASE("each example ponders as long as it wants to") {
   std::set<double> counts;
-  hold_index_by_index<ponder<false>, ponder<true>>(
-      "ponder",
-      {.dim = "example",
-       .extent = 4,
-       .steps = 3,
-       .fill =
-           [](mt::blocks& inputs, int) {
-             for (int k = 0; k < 12; ++k) inputs["x"].set(k, (1 + k / 3) * inputs["x"].number_at(k));
-           }},
-      [&](mt::blocks const& given) {
-        for (int i = 0; i < 4; ++i) counts.insert(given.at("count").number_at(i));
-      });
+  hold_index_by_index<ponder<false>, ponder<true>>("ponder",
+                                                   {.dim = "example",
+                                                    .extent = 4,
+                                                    .steps = 3,
+                                                    .fill =
+                                                        [](mt::blocks& inputs, int) {
+                                                          for (int k = 0; k < 12; ++k)
+                                                            inputs["x"].set(k, (1 + k / 3) * inputs["x"].number_at(k));
+                                                        }},
+                                                   [&](mt::blocks const& given) {
+                                                     for (int i = 0; i < 4; ++i)
+                                                       counts.insert(given.at("count").number_at(i));
+                                                   });
   CHECK(counts.size() > 2);
 }
 
-// ---- Newton's method with the theorem of implicit functions ----------------------------------------------------------
+// ---- Newton's method with the theorem of implicit functions ---------------------------------------------------------
 
 namespace {
 
@@ -141,8 +142,8 @@ constexpr auto root(mt::scope auto m, auto x, auto a) {
         return y;
       },
       [](auto const&, auto const& by, auto const& y, auto const& dy) {
-        auto slope = 3 * y * y + by;
-        return std::tuple(dy / slope, -dy * y / slope);
+        auto derivative = 3 * y * y + by;
+        return std::tuple(dy / derivative, -dy * y / derivative);
       },
       x, a);
 }
@@ -177,10 +178,10 @@ TEST_CASE("Newton's method ends for each element by itself, and its gradient is 
         double const x[] = {0, 1e3, -0.25, 30, 1e-9};
         double by_a = 0;
         for (int i = 0; i < 5; ++i) {
-          double const y = given.at("y").number_at(i), slope = 3 * y * y + 1.5;
+          double const y = given.at("y").number_at(i), derivative = 3 * y * y + 1.5;
           CHECK(y * y * y + 1.5 * y == doctest::Approx(x[(i + number) % 5]).epsilon(1e-12));
-          CHECK(given.at("by_x").number_at(i) == doctest::Approx(2 * y / slope).epsilon(1e-12));
-          by_a -= 2 * y * y / slope;
+          CHECK(given.at("by_x").number_at(i) == doctest::Approx(2 * y / derivative).epsilon(1e-12));
+          by_a -= 2 * y * y / derivative;
         }
         CHECK(given.at("by_a").number_at(0) == doctest::Approx(by_a).epsilon(1e-12));
         ++number;

@@ -115,7 +115,6 @@ TEST_CASE("the check of numbers is silent about what no index computes, and find
       step(mt::feed<"x">(x), mt::feed<"way">(mt::array<int, member>({1, 2, 2})));
       FAIL("an infinite logarithm is not found");
     } catch (mt::error const& e) {
-      MESSAGE(e.what());
       CHECK(e.code() == "R32");
       CHECK(std::string(e.what()).find("log in members/way (each_under_tools.cpp:") != std::string::npos);
       CHECK(std::string(e.what()).find("member=0") != std::string::npos);
@@ -128,8 +127,8 @@ TEST_CASE("explanations, drawings and predictions") {
   mt::store weights(job);
   mt::executable<settling, mesh, one_each> step(weights, ranks(3));
   std::string const text = mt::explain(step);
-  MESSAGE(text);
   CHECK(text.find("members/w") != std::string::npos);
+  CHECK(text.find("updates' is declared") == std::string::npos);  // the optimizer's count, which is no mistake
   meshtensor_test::temporary_folder const folder;
   CHECK(mt::explain_html(step, (folder / "plan.html").string()));
   CHECK(folder.read("plan.html").find("members") != std::string::npos);
