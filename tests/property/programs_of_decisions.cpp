@@ -103,17 +103,16 @@ struct clipped_in_parts {
       auto g = gradient(loss(fast), w);  // through the inner steps
       return g / maximum(1, sqrt(sum(g * g) + 1e-12) / 0.3);
     };
-    if constexpr (IsAlone) {
-      auto all = mt::repeat(s / "parts", parts, 0 * w, x, [&](mt::scope auto p, auto total, auto now) {
-        return total + mt::layer(part)(p / "examples", now);
-      });
-      s.output("total", all);
-    } else {
-      auto all = mt::repeat(s / "parts", parts, 0 * w, x, [&](mt::scope auto p, auto total, auto now) {
-        return total + sum(mt::map(p / "examples", example, now, part), example);
-      });
-      s.output("total", all);
-    }
+    auto [all, by_part] = mt::scan(s / "parts", parts, 0 * w, x, [&](mt::scope auto p, auto total, auto now) {
+      if constexpr (IsAlone) {
+        auto next = total + mt::layer(part)(p / "examples", now);
+        return std::tuple(next, next);
+      } else {
+        auto next = total + sum(mt::map(p / "examples", example, now, part), example);
+        return std::tuple(next, next);
+      }
+    });
+    s.output("total", all), s.output("by_part", by_part);
   }
 };
 

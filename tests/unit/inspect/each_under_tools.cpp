@@ -25,7 +25,7 @@ using mt::to;
 
 namespace {
 
-inline constexpr struct member : mt::dim<"member", 3> {} member;
+inline constexpr struct member : mt::dim<"member"> {} member;
 inline constexpr struct batch : mt::dim<"batch", 4> {} batch;
 inline constexpr struct width : mt::dim<"width", 2> {} width;
 inline constexpr struct next_width : mt::dim<"next_width", 2> {} next_width;
@@ -65,19 +65,20 @@ struct by_batch : mt::layout<mt::shard<batch, ranks>> {};
 struct by_width : mt::layout<mt::shard<width, ranks>> {};
 
 mt::array<float, member, batch, width> numbers(float bad = 0) {
-  mt::array<float, member, batch, width> x;
+  mt::array<float, member, batch, width> x(member(3));
   for (int i = 0; i < 24; ++i) x.data()[i] = 0.1f * static_cast<float>((7 * i + i / 8 * 5) % 19 - 9);
   for (int i = 0; i < 8; ++i) x.data()[i] *= 0.25f;
   if (bad != 0) x.data()[11] = bad;
   return x;
 }
-mt::array<int, member> const ways({2, 1, 0});
+mt::array<int, member> const ways({2, 1, 0}, member(3));
 
 }  // namespace
 
 TEST_CASE_TEMPLATE("every value agrees with the reference", Layout, one_each, by_batch, by_width) {
   for (int const n : {1, 2, 3, 4, 6}) {
-    auto const found = mt::check<settling, mesh, Layout>(ranks(n), mt::feed<"x">(numbers()), mt::feed<"way">(ways));
+    auto const found =
+        mt::check<settling, mesh, Layout>(ranks(n), member(3), mt::feed<"x">(numbers()), mt::feed<"way">(ways));
     CHECK_MESSAGE(found.agrees(), n << " ranks: " << text_of(found));
     CHECK(found.compared > 100);
   }
@@ -88,7 +89,7 @@ TEST_CASE("members iterate as often as they need, and results are those of one r
   mt::any_array<float> alone;
   for (int const n : {1, 2, 3}) {
     mt::store weights(job);
-    mt::executable<settling, mesh, one_each> step(weights, ranks(n));
+    mt::executable<settling, mesh, one_each> step(weights, ranks(n), member(3));
     step.check_numerics();
     for (int i = 0; i < 3; ++i) {
       auto const r = step(mt::feed<"x">(numbers()), mt::feed<"way">(ways));
@@ -106,13 +107,13 @@ TEST_CASE("the check of numbers is silent about what no index computes, and find
   auto const job = mt::job::in_lockstep();
   for (int const n : {1, 3}) {
     mt::store weights(job);
-    mt::executable<settling, mesh, one_each> step(weights, ranks(n));
+    mt::executable<settling, mesh, one_each> step(weights, ranks(n), member(3));
     step.check_numerics();
     mt::array<float, member, batch, width> x = numbers();
     for (int i = 0; i < 8; ++i) x.data()[i] = 0;  // the logarithm of member 0 would be infinite: it is not taken
     step(mt::feed<"x">(x), mt::feed<"way">(ways));
     try {
-      step(mt::feed<"x">(x), mt::feed<"way">(mt::array<int, member>({1, 2, 2})));
+      step(mt::feed<"x">(x), mt::feed<"way">(mt::array<int, member>({1, 2, 2}, member(3))));
       FAIL("an infinite logarithm is not found");
     } catch (mt::error const& e) {
       CHECK(e.code() == "R32");
@@ -125,7 +126,7 @@ TEST_CASE("the check of numbers is silent about what no index computes, and find
 TEST_CASE("explanations, drawings and predictions") {
   auto const job = mt::job::in_lockstep();
   mt::store weights(job);
-  mt::executable<settling, mesh, one_each> step(weights, ranks(3));
+  mt::executable<settling, mesh, one_each> step(weights, ranks(3), member(3));
   std::string const text = mt::explain(step);
   CHECK(text.find("members/w") != std::string::npos);
   CHECK(text.find("updates' is declared") == std::string::npos);  // the optimizer's count, which is no mistake
