@@ -85,13 +85,12 @@ struct ponder {
           auto zero = mt::full(m, 0, m.real());
           auto [n, state, used, mean_state, remainder] = mt::while_loop(
               m / "ponder", mt::at_most(7), [](auto, auto, auto p, auto, auto) { return p < 0.99; },
-              [&](mt::scope auto b, auto h, auto p, auto y, auto) {
+              [&](mt::scope auto, auto h, auto p, auto y, auto) {
                 auto next =
                     rename(tanh(einsum(h, cell, to(next_width)) + rename(one, width, next_width)), next_width, width);
                 auto wish = sigmoid(sum(next * halt, width) - 0.5);
                 auto ends = p + wish >= 0.99;
                 auto share = select(ends, 1 - p, wish);
-                b.watch("share", share);  // zero behind the end of the example
                 return std::tuple(next, p + share, y + share * next, select(ends, 1 - p, wish));
               },
               one, zero, 0 * one, zero);

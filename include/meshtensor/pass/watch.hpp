@@ -11,21 +11,6 @@
 
 namespace meshtensor::detail {
 
-/// A watched value outside of all loops: what each of their iterations computes, stacked. The loops must be complete.
-constexpr value_id stacked_outside(builder& b, name_id label, value_id v) {
-  while (b.m.regions[b.m.values[v].region].parent != no_id) {
-    node_id const loop_node = node_owning(b.m, b.m.values[v].region);
-    if (dim_id const dim = loop::of(b.m.nodes[loop_node]).dim; b.m.values[v].dims.has(dim)) {
-      diagnostic d{};
-      b.note(d << "G33 '" << b.m.names[label] << "' is watched in a loop over '" << b.m.dim_name(dim)
-               << "' and has that dim itself: rename it first");
-      return v;
-    }
-    v = b.add_stacked_output(loop_node, v);
-  }
-  return v;
-}
-
 /// Watched values of a module under construction, with their output names.
 class watched_values {
  public:
@@ -48,8 +33,16 @@ class watched_values {
   constexpr void surface(builder& b) const {
     for (int i = 0; i < count_; ++i) {
       b.path = all_[i].path, b.site = all_[i].site, b.copy = 0;
-      value_id const v = stacked_outside(b, all_[i].label, all_[i].value);
-      if (!b.m.report.empty()) return;
+      value_id v = all_[i].value;
+      for (region_id around = parent_of(b.m, v); around != no_id; around = parent_of(b.m, v)) {
+        node_id const loop_node = node_owning(b.m, b.m.values[v].region);
+        if (dim_id const dim = loop::of(b.m.nodes[loop_node]).dim; b.m.values[v].dims.has(dim)) {
+          diagnostic d{};
+          return b.note(d << "G33 '" << b.m.names[all_[i].label] << "' is watched in a loop over '" << b.m.dim_name(dim)
+                          << "' and has that dim itself: rename it first");
+        }
+        v = b.add_stacked_output(loop_node, v);
+      }
       b.region = b.m.values[v].region;
       b.m.nodes[b.add_node(primitive::output, 0, ids(&v, 1), output_attributes{all_[i].label, true}.packed())].effect =
           true;
@@ -63,6 +56,8 @@ class watched_values {
     site_id site;
     value_id value, loss;
   };
+  static constexpr region_id parent_of(module const& m, value_id v) { return m.regions[m.values[v].region].parent; }
+
   int count_ = 0;
   watched_value all_[max_watched] = {};
 };

@@ -9,7 +9,6 @@
 #include "meshtensor/pass/rebuild.hpp"
 #include "meshtensor/pass/widen/decision.hpp"
 #include "meshtensor/pass/widen/refused_difference.hpp"
-#include "meshtensor/pass/widen/watched_decisions.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -224,7 +223,6 @@ constexpr module widen(module const& m) {
   for (int i = 0; i < m.node_count; ++i)
     any = any || m.nodes[i].kind == primitive::hide || m.nodes[i].kind == primitive::show;
   if (!any || !m.report.empty()) return m;
-  if (detail::watches_in_decisions const watches(m); watches.count != 0) return widen(watched_outside(m, watches));
   meshtensor::module result{};
   detail::widener w(m, result);
   w.run();
