@@ -5,13 +5,13 @@
 #include "meshtensor/emit/stablehlo/argmax.hpp"
 #include "meshtensor/emit/stablehlo/argsort.hpp"
 #include "meshtensor/emit/stablehlo/call.hpp"
+#include "meshtensor/emit/stablehlo/collective.hpp"
 #include "meshtensor/emit/stablehlo/concat.hpp"
 #include "meshtensor/emit/stablehlo/constant.hpp"
 #include "meshtensor/emit/stablehlo/conv.hpp"
 #include "meshtensor/emit/stablehlo/cumulative_sum.hpp"
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/elementwise.hpp"
-#include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/exchange_rows.hpp"
 #include "meshtensor/emit/stablehlo/extension.hpp"
 #include "meshtensor/emit/stablehlo/gather.hpp"
@@ -20,6 +20,7 @@
 #include "meshtensor/emit/stablehlo/iteration.hpp"
 #include "meshtensor/emit/stablehlo/move_rows.hpp"
 #include "meshtensor/emit/stablehlo/pad.hpp"
+#include "meshtensor/emit/stablehlo/permute.hpp"
 #include "meshtensor/emit/stablehlo/pool.hpp"
 #include "meshtensor/emit/stablehlo/put.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
@@ -67,6 +68,7 @@ inline constexpr node_function node_functions[] = {
     {primitive::gather, gather},
     {primitive::scatter_add, scatter_add},
     {primitive::exchange_rows, exchange_rows},
+    {primitive::permute, permute},
     {primitive::cumulative_sum, cumulative_sum},
     {primitive::argsort, argsort},
     {primitive::shift, shift},
@@ -77,7 +79,7 @@ inline constexpr node_function node_functions[] = {
 static_assert(lists_operations(node_functions),
               "the rows are not the operations of graph/primitive.hpp in their order");
 
-/// Writes a node without regions. If the result has no name, the node is deferred.
+/// Writes a node without regions.
 /// errors  R01 the node cannot be emitted
 inline value write_node(emission& e, node const& n) {
   if (is_computed(n.kind))
@@ -86,10 +88,10 @@ inline value write_node(emission& e, node const& n) {
     case primitive::wait: return e.operand(n);
     case primitive::move: return move(e, n);
     case primitive::local_slice: return own_part(e, n);
-    case primitive::move_rows: return move_rows(e, n);
+    case primitive::move_rows: return permutes(n) ? permute_on_mesh(e, n) : move_rows(e, n);
     default: break;
   }
-  if (is_collective(n.kind)) return exchange(e, n);
+  if (is_collective(n.kind)) return emit_collective(e, n);
   e.refuse(n, text_of(n.kind));
 }
 
