@@ -207,8 +207,9 @@ struct twins {
     auto const all = mt::each(
         s / "twins", twin,
         [](mt::scope auto m) {
-          return mt::repeat(m / "layers", layers, mt::full(m, 0, mt::f32),
-                            [](mt::scope auto l, auto x) { return x + sum(l.parameter("w", width, mt::normal(1))); });
+          return mt::repeat(m / "layers", layers, mt::full(m, 0, mt::f32), [](mt::scope auto l, auto x) {
+            return x + sum(l.parameter("w", width, mt::normal(1)));
+          });
         },
         mt::start_equal);
     s.output("y", all);
