@@ -11,8 +11,9 @@
 #include "ppo/training.hpp"
 
 int main(int argc, char** argv) {
-  return examples::main_with_options(argc, argv, ppo::read_command_line, [](meshtensor::job const& job, ppo::options& o) {
-    ppo::complete_mesh(o, job.processes());
-    return ppo::train(job, o);
-  });
+  return examples::main_with_options(argc, argv, ppo::read_command_line,
+                                     [](meshtensor::job const& job, ppo::options& o) {
+                                       ppo::complete_mesh(o, job.processes());
+                                       return ppo::train(job, o);
+                                     });
 }

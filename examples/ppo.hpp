@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proximal policy optimization, Schulman et al., arXiv:1707.06347, with its environments in the program. One call acts in
-// all environments, estimates advantages, and learns from these steps in several epochs of minibatches.
+// Proximal policy optimization, Schulman et al., arXiv:1707.06347, with its environments in the program. One call acts
+// in all environments, estimates advantages, and learns from these steps in several epochs of minibatches.
 //
 // The environment and the model are arguments: ppo/cart_pole.hpp and ppo/pendulum.hpp have one of each.
 #pragma once
@@ -65,14 +65,14 @@ constexpr auto rollout(mt::scope auto s, mt::scope auto model, auto moment, auto
                                  return act<Environment, Model>(r, model, state, length, score);
                                });
   auto [observation, next, action, log_probability, reward, is_terminal, ends, score] = seen;
-  auto [value, next_value] = mt::map(s / "value", moments, std::tuple(observation, next),
-                                     [&](mt::scope auto, auto of_this, auto of_next) {
-                                       return std::tuple(Model::critic(model / "critic", of_this),
-                                                         Model::critic(model / "critic", of_next));
-                                     });
+  auto [value, next_value] =
+      mt::map(s / "value", moments, std::tuple(observation, next), [&](mt::scope auto, auto of_this, auto of_next) {
+        return std::tuple(Model::critic(model / "critic", of_this), Model::critic(model / "critic", of_next));
+      });
   auto advantage = advantages(s / "advantages", reward, value, next_value, is_terminal, ends);
-  return std::tuple_cat(last, std::tuple(stop_gradient(observation), stop_gradient(action), stop_gradient(log_probability),
-                                         stop_gradient(advantage), stop_gradient(advantage + value), ends, score));
+  return std::tuple_cat(last,
+                        std::tuple(stop_gradient(observation), stop_gradient(action), stop_gradient(log_probability),
+                                   stop_gradient(advantage), stop_gradient(advantage + value), ends, score));
 }
 
 // ---- one sample ----
@@ -122,16 +122,18 @@ struct train_step {
             return mt::map(b / "environments", environments, std::tuple(sample_of_all...),
                            [&](mt::scope auto m, auto... sample) { return objectives<Model>(m, model, sample...); });
           });
-      auto loss = -mean(gain) + b.number("value_weight", 0.5) * mean(error) -
-                  b.number("entropy_weight", 0) * mean(entropy);
-      mt::adam{.learning_rate = b.number("learning_rate", 1e-3), .epsilon = 1e-5, .clip_norm = b.number("clip_norm", 0.5)}
+      auto loss =
+          -mean(gain) + b.number("value_weight", 0.5) * mean(error) - b.number("entropy_weight", 0) * mean(entropy);
+      mt::adam{
+          .learning_rate = b.number("learning_rate", 1e-3), .epsilon = 1e-5, .clip_norm = b.number("clip_norm", 0.5)}
           .minimize(s / "optimizer", loss);
       return std::tuple(carry, loss);
     };
     auto [unused, losses] =
         mt::scan(s / "epochs", epochs, full(s, 0, s.real()), epoch, [&](mt::scope auto e, auto carry, auto) {
           auto order = argsort(uniform(e / "shuffle", s.real(), to(environments, moments)), moments);
-          return mt::scan(e / "minibatches", minibatches, carry, split(order, moments, to(minibatches, samples)), learn);
+          return mt::scan(e / "minibatches", minibatches, carry, split(order, moments, to(minibatches, samples)),
+                          learn);
         });
     s.output("loss", mean(losses));
   }

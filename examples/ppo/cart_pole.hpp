@@ -11,7 +11,8 @@ namespace ppo {
 
 struct cart_pole {
   // The position of the cart, its velocity, the angle of the pole and its velocity.
-  static constexpr struct variables : mt::dim<"variables", 4> {} variables{};
+  static constexpr struct variables : mt::dim<"variables", 4> {
+  } variables{};
   static constexpr int limit = 500;  // steps of an episode
 
   static constexpr auto reset(mt::scope auto s) { return 0.1 * uniform(s, s.real(), to(variables)) - 0.05; }
@@ -32,7 +33,8 @@ struct cart_pole {
 };
 
 struct cart_pole_model {
-  static constexpr struct actions : mt::dim<"actions", 2> {} actions{};
+  static constexpr struct actions : mt::dim<"actions", 2> {
+  } actions{};
 
   static constexpr mt::layer actor = [](mt::scope auto s, auto observation) {
     auto h = network(s / "network", observation, cart_pole::variables);

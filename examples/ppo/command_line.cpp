@@ -23,8 +23,10 @@ struct command_line : examples::command_line<options> {
             "The exit code is 1 if the score at the end is below --goal.") {
     auto const share = between(0, 1);
     add.choice("--task", o.task, {"cart_pole", "pendulum"}, "What is learnt: Gymnasium's CartPole-v1 or Pendulum-v1");
-    add("--updates", o.updates, "N", "Calls, each with steps in all environments and what is learnt from them "
-                                     "(150; pendulum 250)", count);
+    add("--updates", o.updates, "N",
+        "Calls, each with steps in all environments and what is learnt from them "
+        "(150; pendulum 250)",
+        count);
     add("--goal", o.goal, "R", "The least mean score at the end that is a success (any)");
     add("--episodes", o.episodes, "N", "Episodes that are played at the end, all at once", count);
     add_seed();

@@ -13,7 +13,7 @@ namespace ppo {
 
 namespace mt = meshtensor;
 
-/// What an update returns: how many episodes ended in it, the sum of their scores, and the mean loss of its minibatches.
+/// The results of an update: how many episodes ended, the sum of their scores, and the mean loss of the minibatches.
 struct update_result {
   double episodes = 0, scores = 0, loss = 0;
 };

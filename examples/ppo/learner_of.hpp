@@ -41,8 +41,8 @@ class learner_of : public learner {
         step_(mt::set<"learning_rate">(learning_rate), mt::set<"gamma">(o_.gamma), mt::set<"lambda">(o_.lambda),
               mt::set<"clip">(o_.clip), mt::set<"value_weight">(o_.value_weight),
               mt::set<"entropy_weight">(o_.entropy_weight), mt::set<"clip_norm">(o_.clip_norm));
-    return {static_cast<double>(result.template get<"episodes">()), static_cast<double>(result.template get<"scores">()),
-            static_cast<double>(result.template get<"loss">())};
+    return {static_cast<double>(result.template get<"episodes">()),
+            static_cast<double>(result.template get<"scores">()), static_cast<double>(result.template get<"loss">())};
   }
   played play() override {
     auto const result = play_();
@@ -52,9 +52,9 @@ class learner_of : public learner {
   std::string explained(std::string const& what) const override {
     if (what == "instructions") return mt::instructions(step_);
     if (what == "html")
-      return mt::page({mt::on_page("update", step_,
-                                   o_.rates.empty() ? mt::measured_rates(step_)
-                                                    : examples::given_rates(o_.rates, step_.bound_mesh()))});
+      return mt::page({mt::on_page(
+          "update", step_,
+          o_.rates.empty() ? mt::measured_rates(step_) : examples::given_rates(o_.rates, step_.bound_mesh()))});
     return mt::explain(step_) + "\n" + mt::pictures(step_);
   }
   void record(bool on) override { step_.record(on); }

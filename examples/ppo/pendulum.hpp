@@ -11,9 +11,12 @@
 namespace ppo {
 
 struct pendulum {
-  static constexpr struct variables : mt::dim<"variables", 2> {} variables{};      // angle from upright, its velocity
-  static constexpr struct observation : mt::dim<"observation", 3> {} observation{};  // its cosine, its sine, the velocity
-  static constexpr struct torques : mt::dim<"torques", 1> {} torques{};
+  static constexpr struct variables : mt::dim<"variables", 2> {
+  } variables{};  // angle from upright, its velocity
+  static constexpr struct observation : mt::dim<"observation", 3> {
+  } observation{};  // its cosine, its sine, the velocity
+  static constexpr struct torques : mt::dim<"torques", 1> {
+  } torques{};
   static constexpr int limit = 200;
 
   static constexpr auto reset(mt::scope auto s) {

@@ -36,17 +36,13 @@ struct gaussian {
   Mean mean;
   LogDeviation log_deviation;
 
-  constexpr auto sample(mt::scope auto s) const {
-    return mean + exp(log_deviation) * normal(s, s.real(), to(actions));
-  }
+  constexpr auto sample(mt::scope auto s) const { return mean + exp(log_deviation) * normal(s, s.real(), to(actions)); }
   constexpr auto best() const { return mean; }
   constexpr auto log_probability(auto action) const {
     auto away = (action - mean) / exp(log_deviation);
     return -sum(0.5 * away * away + log_deviation + 0.5 * std::log(2 * std::numbers::pi), actions);
   }
-  constexpr auto entropy() const {
-    return sum(log_deviation + 0.5 * (1 + std::log(2 * std::numbers::pi)), actions);
-  }
+  constexpr auto entropy() const { return sum(log_deviation + 0.5 * (1 + std::log(2 * std::numbers::pi)), actions); }
 };
 template <auto actions>
 constexpr auto gaussian_of(auto mean, auto log_deviation) {

@@ -37,14 +37,15 @@ int train(mt::job const& job, options const& o) {
   auto const first = static_cast<std::int64_t>(weights.step());
   std::string rows;
   update_result since;  // the last line
-  double begin = 0;  // of the second update, because the first one also allocates
+  double begin = 0;     // of the second update, because the first one also allocates
   for (std::int64_t i = first; i < o.updates; ++i) {
     if (i == first + 1) begin = mt::seconds_now(), by->record(o.profile);
     double const over = static_cast<double>(i) / static_cast<double>(o.updates);
     update_result const now = by->update(o.learning_rate * (1 - over));
     if (!std::isfinite(now.loss))
       throw mt::error("R42", {"the loss of update ", i + 1, " is not a number: try a lower --learning-rate"});
-    rows += fmt::format("{},{},{:.17g},{:.17g}\n", i + 1, now.episodes, now.scores / std::max(now.episodes, 1.), now.loss);
+    rows +=
+        fmt::format("{},{},{:.17g},{:.17g}\n", i + 1, now.episodes, now.scores / std::max(now.episodes, 1.), now.loss);
     since.episodes += now.episodes, since.scores += now.scores;
     if ((i + 1) % o.print_every == 0 || i + 1 == o.updates) {
       mt::print(job, "update {:>4}  episodes {:>4}  score {:>8.1f}  loss {:.4f}\n", i + 1, since.episodes,
