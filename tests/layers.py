@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # A header includes from its own folder or from one before it.
-LAYERS = ["base", "comm", "mesh", "tensor", "graph", "op", "nn", "pass", "emit", "device", "array", "job", "run", "eager", "inspect", "io",
+LAYERS = ["base", "comm", "mesh", "tensor", "graph", "op", "nn", "regime", "pass", "emit", "device", "array", "job", "run", "eager", "inspect", "io",
           "train", "datasets"]
 
 # Libraries beside the core: nothing outside of their folder includes it, and its names are in a namespace of its own.

@@ -23,6 +23,7 @@
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/one_hot.hpp"
+#include "meshtensor/op/permute.hpp"
 #include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -34,6 +35,8 @@
 #include "meshtensor/op/top_k.hpp"
 
 #include "meshtensor/nn/nn.hpp"
+
+#include "meshtensor/regime/regime.hpp"
 
 #include "meshtensor/pass/lower.hpp"
 

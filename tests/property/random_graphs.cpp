@@ -141,7 +141,7 @@ TEST_CASE("every operation is among them, in every direction") {
     }
   }
   std::set<mt::primitive> const elsewhere = {mt::primitive::grouped_einsum, mt::primitive::exchange_rows,
-                                             mt::primitive::reshard, mt::primitive::extension};
+                                             mt::primitive::permute, mt::primitive::reshard, mt::primitive::extension};
   for (int i = 0; i < static_cast<int>(mt::primitive::count_); ++i)
     if (auto const p = static_cast<mt::primitive>(i); mt::is_computed(p) && !elsewhere.contains(p))
       CHECK_MESSAGE(drawn.contains(p), std::string(mt::text_of(p)));

@@ -275,6 +275,14 @@ struct exchanged {
     s.output("y", return_rows(sent.rows, sent));
   }
 };
+/// Rows of the first half that are the last row, and others that are the first one: all from other ranks.
+struct permuted {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const place = iota(s, dim, mt::i32), last = place * 0 + (extent(dim) - 1);
+    auto const sources = select(2 * place < last + 1, last, place * 0);
+    s.output("y", permute(s.input("x", mt::f32, dim, other), dim, sources));
+  }
+};
 struct looped {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", repeat(s / "loop", dim, s.input("x", mt::f32, batch, other), [](mt::scope auto r, auto h) {
@@ -363,6 +371,7 @@ inline std::vector<trial> const& trials() {
     add(of<unstacked_six>("`unstack(x, dim)`", D, {"dim"}, {{6, 0}})).one_axis = true;
     add(of<unstacked_five>("`unstack(x, dim)`", D, {"dim"}, {{5, 0}})).one_axis = true;
     add(of<exchanged>("`exchange_rows(x, index, to)`, then `return_rows`", DT, {"dim", "to"}, shorter), "to");
+    add(of<permuted>("`permute(x, dim, sources)`, all rows from other ranks", D, {"dim"}, alone));
     add(of<looped>("`repeat(s, dim, …)`: of a parameter", D, {"dim"}, {{12, 0}, {7, 0}, {3, 0}})).bytes = 4 * 6 * 5;
     trial& small = add(of<trained<other, width>>("the parameter's gradient, slices up to 4 KiB", D, {"dim", "batch"},
                                                  {{12, 0}, {7, 0}, {3, 0}}));

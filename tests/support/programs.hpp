@@ -717,7 +717,8 @@ struct grouped {
     auto z = grouped_einsum(of_each, weight, expert, experts, to(batch, length, model));
     auto sent = exchange_rows(x + y, expert, experts);
     auto back = einsum(return_rows(tanh(sent.rows), sent), weight, to(batch, length, model));
-    auto loss = weighed(y + z) + weighed(back) + 0.1 * balance + 0.2 * other;
+    auto backwards = permute(y, length, extent(length) - 1 - iota(s, length, mt::i32));
+    auto loss = weighed(y + z) + weighed(back) + weighed(backwards * x) + 0.1 * balance + 0.2 * other;
     s.output("y", y);
     s.output("back", back);
     s.output("expert", expert);

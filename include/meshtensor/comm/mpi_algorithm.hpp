@@ -134,6 +134,10 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.counts_bytes = aligned(count * static_cast<std::int64_t>(sizeof(void*)));
       form.packed_bytes = aligned(std::max(block, call.moves->most_sent * size));
       form.received_bytes = aligned(std::max(result_bytes_of(call, count, 0), call.moves->most_given * size));
+      if (call.moves->by_sources) {
+        form.packed_bytes = aligned(call.moves->most_sent * size);
+        form.received_bytes = aligned(call.moves->most_given * size);
+      }
       return form;
   }
   form.packed_bytes = form.packs ? aligned(block) : 0;
@@ -144,7 +148,7 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
 /// go one by one have only counts. Member 0 has the largest parts.
 constexpr std::int64_t largest_count(collective_call const& call, int count, mpi_algorithm const& form) {
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
-  if (call.kind == collective::move) return elements_of(call);
+  if (call.kind == collective::move) return std::max(elements_of(call), call.moves->most_given);
   std::int64_t const n = joins(call.kind) ? elements_of(of_member(call, count, 0)) : elements_of(call);
   int const last = count - 1;
   auto const given = [&](int j) { return taken(call, count, 0, j).bytes / size; };

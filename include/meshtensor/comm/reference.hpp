@@ -12,6 +12,7 @@
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/comm/fold.hpp"
+#include "meshtensor/comm/moved_subbox.hpp"
 #include "meshtensor/comm/strided_slice.hpp"
 
 namespace meshtensor {

@@ -6,12 +6,14 @@
 
 #include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/outer_values.hpp"
+#include "meshtensor/graph/regime_hooks.hpp"
 #include "meshtensor/tensor/number.hpp"
 
 namespace meshtensor {
 
 struct builder : outer_values {
   static constexpr int max_step_outputs = 64;
+  regime_hooks* regime;          // of the program being traced, or null
   bool declared[max_variables];  // by the program being traced
   // Reads and updates of variables in the entry begun last. They are kept because constant evaluation takes a
   // microsecond for each node that a search passes.
@@ -28,6 +30,7 @@ struct builder : outer_values {
   // Rows of `writes` and `updates` are set when they are added, because clearing them costs a constant evaluation.
   constexpr explicit builder(module& target)
       : outer_values(target),
+        regime(nullptr),
         declared{},
         entry(no_id),
         first_of_entry(0),

@@ -48,6 +48,7 @@ struct state_update {
   path_id counted_under;  // the path under which it counts as an update, no_id if it does not count
   bool stacked;           // `before` is a slice
   bool of_other_branch;   // the first branch of a cond has it, while the second one is recorded
+  bool amends;            // in a branch, it replaces an update that the body around the cond made before
 };
 
 }  // namespace meshtensor

@@ -48,6 +48,8 @@ enum class primitive : std::uint8_t {
   scatter_add,  // operand 0 added to zeros along a dim, at operand 1
   // movement to the ranks that hold the rows' groups
   exchange_rows,  // function: a row_step
+  // movement of rows to the rows that name them
+  permute,  // rows of operand 0 along a dim, at operand 1, with zeros if it is out of range
   // along one dim
   cumulative_sum,
   argsort,    // positions in ascending or descending order, i64
@@ -67,7 +69,7 @@ enum class primitive : std::uint8_t {
   all_gather,
   all_to_all,
   move,         // function: axes and a kind of shift; from one placement to another
-  move_rows,    // function: 1 for back; runs of rows, whose lengths are operand 1
+  move_rows,    // function: a row_move; rows, as operand 1 says
   local_slice,  // no bytes move
   wait,         // operands: the result of a started collective, the collective's operand; made by `overlap`
   // after `fuse`
@@ -93,7 +95,7 @@ constexpr char const* text_of(primitive p) {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
       "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "pool", "argmax", "broadcast",
       "transpose", "rename", "reshape",
-      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "exchange_rows",
+      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "exchange_rows", "permute",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "hide", "show", "gradient",
       "repeat", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
       "move", "move_rows", "local_slice", "wait", "kernel"};

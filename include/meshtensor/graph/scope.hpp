@@ -105,15 +105,15 @@ class trace_scope : public scope_variables {
   }
 
   /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
-  /// in this body gave it, else its value before.
-  ///
+  /// gave it, else its value before.
   template <handle H>
   constexpr H next(H const& variable) const {
     value_id const v = next_value(variable.id);
     return v == no_id ? variable : H(b_, v);
   }
-  /// As `update`, but it may come after an update of the same variable in the same body, whose value it replaces. For
-  /// example, `s.amend(w, s.next(w) * 0.9)` shrinks the result of an optimizer. The count of updates stays.
+  /// As `update`, but it may replace an earlier update of the same variable. For example, `s.amend(w, s.next(w) * 0.9)`
+  /// shrinks the result of an optimizer. The earlier update stands in the same body, or before the `cond` of a branch,
+  /// where it holds if the branch does not run. The count of updates stays.
   ///
   /// errors  as of `update`; G05 the update that it replaces is in another loop or branch
   template <handle H, handle V>

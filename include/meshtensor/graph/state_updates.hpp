@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of variables in the bodies of loops and branches. They become carries, or slices that the loop stacks, and
-// one write behind the loop.
+// Updates of variables in the bodies of loops. They become carries, or slices that the loop stacks, and one write
+// behind the loop.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
@@ -66,17 +66,30 @@ constexpr diagnostic refused_in_regions(builder const& b, variable const& kept) 
              << "' is updated in a composite: return its next value from there, and update it outside";
   return d;
 }
-/// The update of a variable in an open loop or branch, or null if there is none yet.
+/// The last update of a variable in an open loop or branch, or null if there is none yet.
 constexpr state_update* update_in_regions(builder& b, variable_id which) {
-  for (int i = 0; i < b.update_count; ++i)
+  for (int i = b.update_count; i-- > 0;)
     if (b.updates[i].variable == which && !b.updates[i].of_other_branch) return &b.updates[i];
   return nullptr;
 }
+/// What one index of the open eaches sees of `v`, a next value for all indices.
+constexpr value_id slice_of_index(builder& b, value_id v) {
+  int const depth = b.depth_of_value(v);
+  for (int e = 0; e < b.each_count; ++e)
+    if (b.eaches[e].depth >= depth) v = b.slice(e, v);
+  return v;
+}
+/// Whether the innermost open region is a branch of a cond that stands in `around`.
+constexpr bool is_branch_in(builder const& b, region_id around) {
+  return b.depth > 0 && b.m.regions[b.region].kind == region_kind::branch && b.frames[b.depth - 1].around == around;
+}
 
 /// Replaces a state in the body of the innermost loop. In this body, `before` is its value for all indices of eaches.
-constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under) {
+constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under,
+                              bool amends) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
-  b.updates[b.update_count++] = {which, b.region, before, b.use(next), b.path, b.site, counted_under, false, false};
+  b.updates[b.update_count++] = {which,  b.region,      before, b.use(next), b.path,
+                                 b.site, counted_under, false,  false,       amends};
 }
 
 /// Writes a variable whose update has left all loops and branches.
@@ -161,71 +174,6 @@ class updated_states {
   builder& b_;
   region_id body_;
   dim_id dim_ = no_id;
-};
-
-/// The variables that a branch of a cond has updated, when the branch is complete. Each is a carry of the branch. It
-/// starts with the next value that the other branch gives it or, if there is none, with the value before the step, so
-/// that it stays if the branch does not run.
-class updates_of_branch {
- public:
-  id_list<> starts, next;
-
-  constexpr explicit updates_of_branch(builder& open)
-      : starts{}, next{}, b_(open), body_(open.region), around_(open.m.regions[open.region].parent) {
-    for (int i = 0; i < b_.update_count; ++i) {
-      state_update& u = b_.updates[i];
-      if (u.region != body_) continue;
-      u.before = outer_of(b_, u.before);
-      state_update const* const other = of_other_branch(u.variable);
-      starts.add(other != nullptr ? other->next : u.before), next.add(u.next);
-    }
-  }
-  /// The results of the branch, from position `first` on, become updates in the region around it.
-  constexpr void hand_on(node_id branch, int first) const {
-    int kept = 0;
-    for (int i = 0; i < b_.update_count; ++i) {
-      state_update u = b_.updates[i];
-      if (u.region == body_) {
-        u.next = b_.m.result(b_.m.nodes[branch], first++);
-        if (state_update* const other = of_other_branch(u.variable); other != nullptr) {
-          other->next = u.next;
-          continue;
-        }
-        u.region = around_, u.of_other_branch = true;
-      }
-      b_.updates[kept++] = u;
-    }
-    b_.update_count = kept;
-  }
-  /// Ends a cond: its updates are those of the region around it, or are written if there is no loop or branch.
-  static constexpr void end_cond(builder& b) {
-    path_id const path = b.path;
-    site_id const site = b.site;
-    int kept = 0;
-    for (int i = 0; i < b.update_count; ++i) {
-      state_update u = b.updates[i];
-      if (u.of_other_branch && u.region == b.region) {
-        b.path = u.path, b.site = u.site, u.of_other_branch = false;
-        show_all(b, u.before, u.next);
-        if (b.depth == 0) {
-          write_update(b, u);
-          continue;
-        }
-      }
-      b.updates[kept++] = u;
-    }
-    b.update_count = kept, b.path = path, b.site = site;
-  }
-
- private:
-  constexpr state_update* of_other_branch(variable_id which) const {
-    for (int i = 0; i < b_.update_count; ++i)
-      if (state_update& u = b_.updates[i]; u.of_other_branch && u.region == around_ && u.variable == which) return &u;
-    return nullptr;
-  }
-
-  builder& b_;
-  region_id body_, around_;
 };
 
 }  // namespace meshtensor::detail

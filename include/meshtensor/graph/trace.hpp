@@ -130,11 +130,22 @@ struct precision_of<P> {
   using scope_t = trace_scope<P::parameters, P::compute>;
   using program = typename precision_of<typename P::with_precision>::program;
 };
+/// The program whose name a program has: its own, or that of the program around which a regime stands.
+template <class Program>
+struct named_program {
+  using type = Program;
+};
+template <class P>
+requires requires { typename P::program_inside; }
+struct named_program<P> : named_program<typename precision_of<typename P::program_inside>::program> {};
+template <class Program>
+using named_program_t = typename named_program<typename precision_of<Program>::program>::type;
+
 template <class Program>
 constexpr void trace_entry(module& m) {
   using how = precision_of<Program>;
   builder b(m);
-  name const label = type_name<typename how::program>();
+  name const label = type_name<named_program_t<Program>>();
   for (int r = 0; r < m.region_count; ++r)
     if (diagnostic d{}; m.regions[r].kind == region_kind::entry && m.names[m.regions[r].label] == label)
       b.find(d << "G03 two programs of a set are called '" << label << "': give one of them another name");
@@ -146,16 +157,16 @@ constexpr void trace_entry(module& m) {
 }
 }  // namespace detail
 
-/// The entry name of a program. It is the program's own name, for any precision.
+/// The entry name of a program. It is the program's own name, for any precision and any regime.
 template <class Program>
 constexpr name entry_name() {
-  return type_name<typename detail::precision_of<Program>::program>();
+  return type_name<detail::named_program_t<Program>>();
 }
 
 /// The name under which the steps of a program are counted, which is its full name.
 template <class Program>
 std::string counted_name() {
-  return full_type_name<typename detail::precision_of<Program>::program>();
+  return full_type_name<detail::named_program_t<Program>>();
 }
 
 /// The graph of one program, or of a set of programs that share their parameters. If the program has an error, the

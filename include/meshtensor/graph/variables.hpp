@@ -64,6 +64,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
   std::uint8_t equal = 0;
+  if (b.regime != nullptr && b.regime->variables_along != no_id) {
+    equal = static_cast<std::uint8_t>(1u << dims.count);
+    dims.add(b.regime->variables_along);
+  }
   for (int e = 0; e < b.each_count; ++e)
     if (!b.eaches[e].shares_variables) {
       if (b.eaches[e].starts_equal) equal = static_cast<std::uint8_t>(equal | 1u << dims.count);
@@ -153,7 +157,8 @@ constexpr value_id read(builder& b, variable_id which) {
     v = b.add(primitive::read, {}, m.variables[which].type, m.variables[which].dims, read_attributes{which}.packed());
   }
   b.region = here, b.depth = depth;
-  return seen_from_entry(b, v, [](frame const& f) { return !f.shares_parameters; });
+  v = seen_from_entry(b, v, [](frame const& f) { return !f.shares_parameters; });
+  return b.regime == nullptr ? v : b.regime->seen(b, v);
 }
 
 }  // namespace detail

@@ -31,10 +31,23 @@ inline void set_numbers(planned_collective& c, module const& m, binding const& b
   });
 }
 
+/// Sets the sources of rows that move by sources.
+inline void set_sources(movement& m, view const& sources) {
+  with_element(sources.type, [&]<class I>() {
+    std::int64_t at = 0;
+    for (std::int64_t& source : m.sources) {
+      source = static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(sources.as<I>()[at]));
+      at += sources.stride[0];
+    }
+  });
+}
 /// Sets the runs of an exchange of rows from its counts [members, groups]. The rows of a block are sorted by group.
-/// In the block of a group's holder they are sorted by group, and within a group by the member that sends them.
-inline void set_runs(planned_collective& c, bool back, view const& counts) {
+/// In the block of a group's holder they are sorted by group, and within a group by the member that sends them. If rows
+/// move by sources, `counts` has the sources.
+inline void set_runs(planned_collective& c, row_move how, view const& counts) {
   movement& m = c.moves;
+  if (how == row_move::by_sources) return set_sources(m, counts);
+  bool const back = how == row_move::back;
   std::size_t const members = c.groups.size();
   auto const of = [&](std::size_t member, std::int64_t group) {
     return std::int64_t{

@@ -41,6 +41,8 @@ class collective_planner {
 
   void move(planned_collective& c, node const& n) const;
   void move_rows(planned_collective& c, node const& n) const;
+  /// Plans rows that move by sources along a dim of `x`, of which each step has its own.
+  void permute(planned_collective& c, value const& x, int along) const;
   static box box_of(view const& v) {
     box b;
     std::copy(v.origin, v.origin + v.count, b.origin), std::copy(v.extent, v.extent + v.count, b.extent);
@@ -151,6 +153,8 @@ inline void collective_planner::move(planned_collective& c, node const& n) const
 inline void collective_planner::move_rows(planned_collective& c, node const& n) const {
   move_rows_attributes const a = move_rows_attributes::of(n);
   value const &x = m_.operand_value(n, 0), &y = m_.result_value(n);
+  c.call.kind = collective::move, c.call.moves = &c.moves, c.counts = m_.operand(n, 1);
+  if (a.how == row_move::by_sources) return permute(c, x, x.dims.find(a.from));
   value groups{};
   groups.dims.add(a.groups), groups.layout = row_holders::unpacked(m_.dims[a.holders].value).exchange;
   movement& m = c.moves;
@@ -164,9 +168,16 @@ inline void collective_planner::move_rows(planned_collective& c, node const& n) 
   m.runs.resize(members * members), c.taken.resize(members), c.given.resize(members);
   for (std::size_t s = 0; s < members; ++s)  // a run for each group of the holder, so that a step needs no memory
     for (std::size_t r = 0; r < members; ++r)
-      m.runs[s * members + r].reserve(static_cast<std::size_t>(c.groups[a.back ? s : r].count));
-  c.call.kind = collective::move, c.call.moves = &m;
-  c.counts = m_.operand(n, 1);
+      m.runs[s * members + r].reserve(static_cast<std::size_t>(c.groups[a.how == row_move::back ? s : r].count));
+}
+
+inline void collective_planner::permute(planned_collective& c, value const& x, int along) const {
+  movement& m = c.moves;
+  m.dims = x.dims.count, m.rows = along, m.by_sources = true;
+  for (int rank : c.members)
+    m.from.push_back(box_of(held(x, rank))), m.to.push_back(m.from.back()), m.copy.push_back(0);
+  m.sources.resize(static_cast<std::size_t>(numbers_.extent[x.dims.at[along]]));
+  m.find_alike_by_sources();
 }
 
 }  // namespace meshtensor

@@ -95,7 +95,7 @@ class rank_context {
   /// The collective that carries all collectives that are joined to `last`. It concatenates their blocks.
   planned_collective joined_collective(node_id last) const;
   void set_runs(node_id which, view const& counts) {
-    meshtensor::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).back, counts);
+    meshtensor::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).how, counts);
   }
 
   run_context context{};

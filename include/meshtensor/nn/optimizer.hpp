@@ -125,7 +125,9 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     auto const here = s.enter();
     meshtensor::detail::composed const at_line(&b, where, How::label);
     meshtensor::phase const before = std::exchange(b.phase, meshtensor::phase::update);
-    gradients<T> const g = gradients_of<T>(b, what, parameters.path());
+    gradients<T> g = gradients_of<T>(b, what, parameters.path());
+    for (int i = 0; b.regime != nullptr && i < g.size(); ++i)
+      g.values.at[i] = b.regime->exchanged(b, g.parameters.at[i], g.values.at[i]);
     bool const clips = how.clip_norm.count != 0;
     value_id const factor = clips ? clipping(s, g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
     auto const step = how.template prepare<T>(s);

@@ -69,6 +69,12 @@ constexpr library_call library_call_of() {
     return Operation::library;
   else return library_call::none;
 }
+/// The name of an operation in errors and in the fingerprint of a program: that of its type, or its own `label`.
+template <class Operation>
+constexpr name label_of_call() {
+  if constexpr (requires { requires std::is_same_v<decltype(Operation::label), name const>; }) return Operation::label;
+  else return type_name<Operation>();
+}
 template <class Operation, dtype First>
 constexpr dtype type_of_call() {
   if constexpr (names_a_type<Operation>) return Operation::type;
@@ -96,7 +102,7 @@ constexpr auto record_call(H const&... operands) {
   constexpr dtype first = nth<0, H...>::type::type, type = type_of_call<Operation, first>();
   using whole = decltype(whole_dims<Operation>());
   using gives = decltype(given_dims_of<Operation>());
-  name_id const label = b.intern(type_name<Operation>());
+  name_id const label = b.intern(label_of_call<Operation>());
   shape const w = shape_of(b, whole{}), g = shape_of(b, gives{});
   shape all{};
   ((all = united(all, b.m.values[operands.id].dims)), ...);

@@ -2,6 +2,7 @@
 // Branches: one of two regions runs. Each region is a loop of at most one iteration.
 #pragma once
 
+#include "meshtensor/graph/updates_of_branch.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/while_loop.hpp"
 

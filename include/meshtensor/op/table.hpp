@@ -21,6 +21,7 @@
 #include "meshtensor/op/iota.hpp"
 #include "meshtensor/op/iteration.hpp"
 #include "meshtensor/op/pad.hpp"
+#include "meshtensor/op/permute.hpp"
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/put.hpp"
 #include "meshtensor/op/random.hpp"
@@ -68,6 +69,7 @@ using rule_table = primitive_table<
     table_row<primitive::gather, gather_rule>,
     table_row<primitive::scatter_add, scatter_add_rule>,
     table_row<primitive::exchange_rows, exchange_rows_rule>,
+    table_row<primitive::permute, permute_rule>,
     table_row<primitive::cumulative_sum, cumulative_sum_rule>,
     table_row<primitive::argsort, argsort_rule>,
     table_row<primitive::shift, shift_rule>,

@@ -132,6 +132,12 @@ requires detail::number_pair<A, B>
 constexpr number operator/(A a, B b) {
   return apply(function::divide, number(a), number(b));
 }
+/// The remainder has the sign of the divisor, as in the elementwise operation.
+template <class A, class B>
+requires detail::number_pair<A, B>
+constexpr number operator%(A a, B b) {
+  return apply(function::modulo, number(a), number(b));
+}
 /// Whether a number may have this value at run time. That is true for every number but a literal of another value.
 constexpr bool may_be(number const& n, double value) {
   return n.count != 1 || n.items[0].kind != number::item::literal || n.items[0].value == value;
@@ -142,6 +148,7 @@ constexpr number rsqrt(number const& a) { return apply(function::rsqrt, a); }
 constexpr number exp(number const& a) { return apply(function::exp, a); }
 constexpr number log(number const& a) { return apply(function::log, a); }
 constexpr number cos(number const& a) { return apply(function::cos, a); }
+constexpr number floor(number const& a) { return apply(function::floor, a); }
 constexpr number power(number const& a, number const& b) { return apply(function::power, a, b); }
 constexpr number pow(number const& a, number const& b) { return power(a, b); }
 constexpr number maximum(number const& a, number const& b) { return apply(function::maximum, a, b); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cumulative sums, sorting and stacking on the cpu device: the bits of plain loops, along outer and inner dims, for
-// extents that fill no register and no block.
+// Cumulative sums, sorting, permuting and stacking on the cpu device: the bits of plain loops, along outer and inner
+// dims, for extents that fill no register and no block.
 // passes: start-up
 // needs: cpu
 #include <doctest/doctest.h>
@@ -34,6 +34,8 @@ struct along_each {
     s.output("up", argsort(x, place));
     s.output("down", argsort(x, inner, mt::sort_order::descending));
     s.output("sorted", std::get<0>(sort(x, outer)));
+    s.output("permuted", permute(x, place, (iota(s, place, mt::i32) * 7 + 3) % 131));  // one row names none
+    s.output("permuted_inner", permute(x, inner, iota(s, inner, mt::i64) % 9 - 1));
     s.output("stacked", stack(std::tuple(x, transpose(x, mt::to(inner, outer, place)), sum(x, place)), three));
   }
 };
@@ -58,6 +60,8 @@ std::map<std::string, std::vector<double>> outputs_of() {
   keep("place", result.template get<"place">().gather());
   keep("inner", result.template get<"inner">().gather());
   keep("both", result.template get<"both">().gather());
+  keep("permuted", result.template get<"permuted">().gather());
+  keep("permuted_inner", result.template get<"permuted_inner">().gather());
   keep("up", result.template get<"up">().gather());
   keep("down", result.template get<"down">().gather());
   keep("sorted", result.template get<"sorted">().gather());

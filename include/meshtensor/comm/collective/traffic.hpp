@@ -6,6 +6,7 @@
 
 #include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/comm/collective/extents.hpp"
+#include "meshtensor/comm/moved_subbox.hpp"
 
 namespace meshtensor {
 

@@ -40,7 +40,8 @@ class action_speller : protected operation_speller {
       case primitive::move: return moved(n);
       case primitive::move_rows: {
         move_rows_attributes const a = move_rows_attributes::of(n);
-        return text_of(n) + operands + " over " + axes(a.axes) + (a.back ? " back to " : " to ") + dim(a.to);
+        constexpr char const* how[] = {" to ", " back to ", " by sources along "};
+        return text_of(n) + operands + " over " + axes(a.axes) + how[static_cast<int>(a.how)] + dim(a.to);
       }
       case primitive::all_to_all:
         return text_of(n) + operands + " over " + axes(c.axes) + " from " + dim(c.join) + " to " + dim(c.split);

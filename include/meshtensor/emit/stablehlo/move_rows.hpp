@@ -21,7 +21,7 @@ class row_mover {
     std::int64_t const before = rows.type.shape[0], after = t.shape[static_cast<std::size_t>(dims.find(a_.from))];
     room_ = std::min(before, after);
     find_counts();
-    value const made = a_.back ? back(rows, after) : there(rows, after);
+    value const made = a_.how == row_move::back ? back(rows, after) : there(rows, after);
     // Restores the order of dims. The first two of `order` are those of the holders and of the rows.
     extents order(static_cast<std::size_t>(dims.count)), shape_of{1};
     shape_of.insert(shape_of.end(), made.type.shape.begin(), made.type.shape.end());

@@ -20,6 +20,7 @@
 #include "meshtensor/emit/stablehlo/iteration.hpp"
 #include "meshtensor/emit/stablehlo/move_rows.hpp"
 #include "meshtensor/emit/stablehlo/pad.hpp"
+#include "meshtensor/emit/stablehlo/permute.hpp"
 #include "meshtensor/emit/stablehlo/pool.hpp"
 #include "meshtensor/emit/stablehlo/put.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
@@ -67,6 +68,7 @@ inline constexpr node_function node_functions[] = {
     {primitive::gather, gather},
     {primitive::scatter_add, scatter_add},
     {primitive::exchange_rows, exchange_rows},
+    {primitive::permute, permute},
     {primitive::cumulative_sum, cumulative_sum},
     {primitive::argsort, argsort},
     {primitive::shift, shift},
@@ -86,7 +88,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::wait: return e.operand(n);
     case primitive::move: return move(e, n);
     case primitive::local_slice: return own_part(e, n);
-    case primitive::move_rows: return move_rows(e, n);
+    case primitive::move_rows: return permutes(n) ? permute_on_mesh(e, n) : move_rows(e, n);
     default: break;
   }
   if (is_collective(n.kind)) return exchange(e, n);

@@ -42,14 +42,21 @@ struct move_attributes {
   static_assert(max_axes <= 6);
 };
 
-/// The exchange of rows. Each rank sends runs of the rows of its block to every other rank of the axes: one run for
-/// each group that the receiver holds. Operand 1 [ranks, groups] has the lengths of the runs.
+/// What operand 1 of an exchange of rows says.
+///
+/// `to_holders`   [ranks, groups]: how many rows each rank has for each group. They go to the holders of the groups.
+/// `back`         The same, and the rows return to the ranks that sent them.
+/// `by_sources`   [rows]: for each row of the whole result, the row of the whole operand that it is.
+enum class row_move : std::uint8_t { to_holders, back, by_sources };
+
+/// The exchange of rows. Each rank sends rows of its block to the other ranks of the axes that need them, as operand 1
+/// says. All these ranks have the same numbers in it.
 struct move_rows_attributes {
   unsigned axes;    // a mask of the mesh axes whose ranks exchange
   dim_id from, to;  // the rows of the operand and of the result
-  dim_id groups;    // the second dim of operand 1
-  dim_id holders;
-  bool back;  // whether rows return to the ranks that sent them
+  dim_id groups;    // the last dim of operand 1
+  dim_id holders;   // the rows themselves if they move by sources
+  row_move how;
 
   static constexpr move_rows_attributes of(node const& n) {
     return {n.attribute[0],
@@ -57,13 +64,19 @@ struct move_rows_attributes {
             static_cast<dim_id>(n.attribute[2]),
             static_cast<dim_id>(n.attribute[3]),
             static_cast<dim_id>(n.attribute[4]),
-            n.function != 0};
+            static_cast<row_move>(n.function)};
   }
   constexpr attributes packed() const { return {{static_cast<id>(axes), from, to, groups, holders}}; }
+  constexpr std::uint8_t function() const { return static_cast<std::uint8_t>(how); }
 };
 
 /// Whether a node is a move that shifts elements. It may be a move within one rank.
 constexpr bool shifts(node const& n) { return n.kind == primitive::move && move_attributes::of(n).first != no_id; }
+
+/// Whether a node moves rows to the rows that name them. It may be a move within one rank.
+constexpr bool permutes(node const& n) {
+  return n.kind == primitive::move_rows && move_rows_attributes::of(n).how == row_move::by_sources;
+}
 
 /// The mesh axes of a collective or a local_slice, as a mask.
 constexpr unsigned axes_of_collective(node const& n) {

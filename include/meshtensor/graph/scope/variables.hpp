@@ -70,9 +70,10 @@ class scope_variables : public scope_place {
     value_id before = b_->use(variable), all = ordered(next, b_->m.values[before].dims);
     if (b_->each_count != 0) detail::show_all(*b_, before, all);
     if (b_->depth != 0) {
-      if (state_update* const earlier = detail::update_in_regions(*b_, target); earlier != nullptr)
-        earlier->next = b_->use(all);
-      else detail::update_in_loop(*b_, target, before, all, path);
+      state_update* const earlier = detail::update_in_regions(*b_, target);
+      bool const is_pending = earlier != nullptr || b_->find_write(entry_of(b_->region), target) != no_id;
+      if (earlier != nullptr && earlier->region == b_->region) earlier->next = b_->use(all);
+      else detail::update_in_loop(*b_, target, before, all, path, is_pending);
       return;
     }
     if (node_id const earlier = b_->find_write(b_->region, target); earlier != no_id) {
@@ -92,10 +93,7 @@ class scope_variables : public scope_place {
     state_update const* const u = detail::update_in_regions(*b_, target);
     node_id const written = u != nullptr ? node_id{no_id} : b_->find_write(entry_of(b_->region), target);
     if (u == nullptr && written == no_id) return no_id;
-    value_id next = u != nullptr ? u->next : b_->m.operand(b_->m.nodes[written], 0);
-    int const depth = b_->depth_of_value(next);
-    for (int e = 0; e < b_->each_count; ++e)
-      if (b_->eaches[e].depth >= depth) next = b_->slice(e, next);
+    value_id next = detail::slice_of_index(*b_, u != nullptr ? u->next : b_->m.operand(b_->m.nodes[written], 0));
     shape const dims = b_->m.values[variable].dims;
     dtype const type = b_->m.values[variable].type;
     if (b_->m.values[next].type != type)  // the variable is read in the dtype of the computation
@@ -113,10 +111,14 @@ class scope_variables : public scope_place {
                   "its next value";
     variable const& kept = m.variables[target];
     if (diagnostic const in_loop = detail::refused_in_regions(*b_, kept); !in_loop.empty()) return in_loop;
+    auto const may_replace = [&](region_id in) {
+      return amends && (in == b_->region || detail::is_branch_in(*b_, in));
+    };
     state_update const* const other = detail::update_in_regions(*b_, target);
-    if (other != nullptr && !(amends && other->region == b_->region)) return updated_twice(kept, other->site);
+    if (other != nullptr && !may_replace(other->region)) return updated_twice(kept, other->site);
     node_id const written = b_->find_write(entry_of(b_->region), target);
-    if (written != no_id && !(amends && b_->depth == 0)) return updated_twice(kept, m.nodes[written].site);
+    if (other == nullptr && written != no_id && !may_replace(m.nodes[written].region))
+      return updated_twice(kept, m.nodes[written].site);
     value const& v = m.values[next];
     shape const& dims = m.values[before].dims;
     if (!v.dims.includes(dims) || !dims.includes(v.dims)) {
@@ -132,7 +134,8 @@ class scope_variables : public scope_place {
     if (first < m.site_count && m.sites[first].line != 0)
       d << ", first at " << file_name(m.sites[first]) << ":" << m.sites[first].line;
     return d << ": a step has one next value of it, and all reads see the value before (minimize updates all "
-                "parameters); s.amend replaces an earlier update in the same body";
+                "parameters); s.amend replaces an earlier update in the same body, or before "
+                "the cond of a branch";
   }
 };
 

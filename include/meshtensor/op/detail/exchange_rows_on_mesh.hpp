@@ -72,9 +72,11 @@ struct exchange_on_mesh {
     auto const a = exchange_rows_attributes::of(n);
     value const v = p.m.values[x];
     value_id const operands[] = {x, table};
-    return p.placed(p.b.add(primitive::move_rows, back ? 1 : 0, operands, v.type, replaced(v.dims, from, to),
-                            move_rows_attributes{of.exchange_mask(), from, to, a.counted, a.holders, back}.packed()),
-                    v.layout);
+    move_rows_attributes const move{of.exchange_mask(), from,      to,
+                                    a.counted,          a.holders, back ? row_move::back : row_move::to_holders};
+    return p.placed(
+        p.b.add(primitive::move_rows, move.function(), operands, v.type, replaced(v.dims, from, to), move.packed()),
+        v.layout);
   }
   /// Gives the dims of a row in `dims` the placements that they have in `from`. `others` are the dims of `from` that
   /// are not of a row.

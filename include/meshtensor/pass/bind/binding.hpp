@@ -108,7 +108,7 @@ struct binding {
   }
   /// Whether a node is a collective with one member. Its result is then its operand.
   constexpr bool is_alone(node const& n) const {
-    return is_collective(n.kind) && members(axes_of_collective(n)) == 1 && !shifts(n);
+    return is_collective(n.kind) && members(axes_of_collective(n)) == 1 && !shifts(n) && !permutes(n);
   }
 };
 

@@ -68,15 +68,20 @@ constexpr std::int64_t most_moved(module const& m, binding const& numbers, node 
   }
   return most;
 }
+/// The same for rows that move by sources, if every row of a rank comes from another one.
+constexpr std::int64_t most_permuted(module const& m, binding const& numbers, node const& n) {
+  return numbers.local_size(m.result_value(n));
+}
 /// The same for rows that go to the holders of their groups or back, if no row stays where it is. On the way there, a
 /// rank receives the rows of all other ranks, as many as it has room for. On the way back, it receives all of its own
 /// rows.
 constexpr std::int64_t most_rows(module const& m, binding const& numbers, node const& n) {
   move_rows_attributes const a = move_rows_attributes::of(n);
+  if (a.how == row_move::by_sources) return most_permuted(m, numbers, n);
   value const& x = m.operand_value(n, 0);
   std::int64_t const of_row = numbers.local_size(x) / numbers.local(x, x.dims.find(a.from));
   std::int64_t most = numbers.extent[a.to];
-  for (int i = 0; i < m.node_count && !a.back; ++i) {
+  for (int i = 0; i < m.node_count && a.how != row_move::back; ++i) {
     node const& counts = m.nodes[i];
     if (counts.kind != primitive::exchange_rows || exchange_rows_rule::step_of(counts) != row_step::count) continue;
     if (exchange_rows_attributes::of(counts).rows != a.to) continue;

@@ -64,7 +64,7 @@ class recorded_rows {
     auto const clear = [](std::byte* at, std::int64_t n) { Device::machine().clear(at, static_cast<std::size_t>(n)); };
     for (int r = 0; r < count; ++r) {
       std::byte* const out = g.out[static_cast<std::size_t>(r)];
-      comm::clear_behind_rows(clear, moves, r, bytes, out);
+      comm::clear_rows_without_source(clear, moves, r, bytes, out);
       for (int s = 0; s < count; ++s)
         comm::each_subbox(moves, call.at, s, r, [&](comm::moved_subbox const& p) {
           comm::copy_subbox_by(copy, moves, p, bytes, r, out, s, g.in[static_cast<std::size_t>(s)]);

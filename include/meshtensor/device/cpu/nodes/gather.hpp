@@ -14,6 +14,22 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
+/// Copies the rows that an index names, or writes zeros if there is no such row.
+inline void gather_rows(row_lookup const& rows, view const& table, view const& index, view const& y,
+                        thread_team& team) {
+  auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
+  team.parallel_for(rows.number(), std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows.width())),
+                    [&](std::int64_t first, std::int64_t last) {
+                      rows.each(index, first, last,
+                                [&](bool here, std::int64_t from, std::int64_t to, std::int64_t count) {
+                                  std::byte* const out = y.as<std::byte>() + to * bytes;
+                                  auto const size = static_cast<std::size_t>(count * rows.width() * bytes);
+                                  if (here) std::memcpy(out, table.as<std::byte>() + from * bytes, size);
+                                  else std::memset(out, 0, size);
+                                });
+                    });
+}
+
 class gather_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return true; }
@@ -21,24 +37,10 @@ class gather_kernel final : public node_kernel {
   explicit gather_kernel(node_setup const& s)
       : rows_(s.operands[0], s.operands[1], s.result, lookup_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
-    gather(e.operands[0], e.operands[1], e.results[0], team);
+    gather_rows(rows_, e.operands[0], e.operands[1], e.results[0], team);
   }
 
  private:
-  void gather(view const& table, view const& index, view const& y, thread_team& team) const {
-    auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
-    team.parallel_for(rows_.number(), std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows_.width())),
-                      [&](std::int64_t first, std::int64_t last) {
-                        rows_.each(index, first, last,
-                                   [&](bool here, std::int64_t from, std::int64_t to, std::int64_t count) {
-                                     std::byte* const out = y.as<std::byte>() + to * bytes;
-                                     auto const size = static_cast<std::size_t>(count * rows_.width() * bytes);
-                                     if (here) std::memcpy(out, table.as<std::byte>() + from * bytes, size);
-                                     else std::memset(out, 0, size);
-                                   });
-                      });
-  }
-
   row_lookup rows_;
 };
 

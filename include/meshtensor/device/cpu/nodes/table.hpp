@@ -11,6 +11,7 @@
 #include "meshtensor/device/cpu/nodes/gather.hpp"
 #include "meshtensor/device/cpu/nodes/grouped_einsum.hpp"
 #include "meshtensor/device/cpu/nodes/pad.hpp"
+#include "meshtensor/device/cpu/nodes/permute.hpp"
 #include "meshtensor/device/cpu/nodes/pool.hpp"
 #include "meshtensor/device/cpu/nodes/put.hpp"
 #include "meshtensor/device/cpu/nodes/scatter_add.hpp"
@@ -53,6 +54,7 @@ using kernel_structs = primitive_table<
     table_row<primitive::gather, gather_kernel>,
     table_row<primitive::scatter_add, scatter_add_kernel>,
     table_row<primitive::exchange_rows, exchange_rows_kernel>,
+    table_row<primitive::permute, permute_kernel>,
     table_row<primitive::cumulative_sum, cumulative_sum_kernel>,
     table_row<primitive::argsort, argsort_kernel>,
     table_row<primitive::shift, shift_kernel>,

@@ -10,9 +10,10 @@
 
 namespace meshtensor::cuda {
 
-inline node_work gather_of(node_setup const& s) {
-  view const &table = s.operands[0], &index = s.operands[1], &y = s.result;
-  int const along = table.find(lookup_attributes::of(s.n).dim);
+/// The work that writes the rows of `y` from a table, at the positions of an index along a dim.
+inline node_work gathered_rows(node_setup const& s, view const& y, dim_id dim) {
+  view const &table = s.operands[0], &index = s.operands[1];
+  int const along = table.find(dim);
   index_text all;
   for (int i = 0; i < y.count; ++i) all.add(y, i, {&table, &index, &y});
   std::string const type = type_text(y.type);
@@ -24,5 +25,7 @@ inline node_work gather_of(node_setup const& s) {
                         y.size());
   return detail::just(k);
 }
+
+inline node_work gather_of(node_setup const& s) { return gathered_rows(s, s.result, lookup_attributes::of(s.n).dim); }
 
 }  // namespace meshtensor::cuda

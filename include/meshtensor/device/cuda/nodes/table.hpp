@@ -16,6 +16,7 @@
 #include "meshtensor/device/cuda/nodes/iota.hpp"
 #include "meshtensor/device/cuda/nodes/iteration.hpp"
 #include "meshtensor/device/cuda/nodes/pad.hpp"
+#include "meshtensor/device/cuda/nodes/permute.hpp"
 #include "meshtensor/device/cuda/nodes/pool.hpp"
 #include "meshtensor/device/cuda/nodes/put.hpp"
 #include "meshtensor/device/cuda/nodes/scatter_add.hpp"
@@ -60,6 +61,7 @@ inline constexpr node_function node_functions[] = {
     {primitive::gather, gather_of},
     {primitive::scatter_add, scatter_add_of},
     {primitive::exchange_rows, exchange_rows_of},
+    {primitive::permute, permute_of},
     {primitive::cumulative_sum, cumulative_sum_of},
     {primitive::argsort, argsort_of},
     {primitive::shift, shift_of},

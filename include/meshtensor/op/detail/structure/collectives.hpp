@@ -69,12 +69,17 @@ struct move_rows_rule {
                                                        {attribute_kind::dim},
                                                        {attribute_kind::dim},
                                                        {attribute_kind::dim}},
-                                        .functions = 2};
+                                        .functions = 3};
   static constexpr char const* verify(module const& m, node const& n) {
     move_rows_attributes const a = move_rows_attributes::of(n);
     value const &x = m.operand_value(n, 0), &counts = m.operand_value(n, 1), &y = m.result_value(n);
     if (!x.dims.has(a.from) || x.type != y.type || !(replaced(x.dims, a.from, a.to) == y.dims))
       return "an exchange of rows changes dims or dtype";
+    if (a.how == row_move::by_sources)
+      return counts.dims == shape{}.add(a.groups) && !is_float(counts.type) && counts.type != dtype::boolean &&
+                     a.from == a.to
+                 ? nullptr
+                 : "rows move by something else than a list of sources";
     bool const counted = counts.type == dtype::i32 && counts.dims == shape{}.add(a.holders).add(a.groups);
     return counted && x.dims.has(a.holders) ? nullptr : "an exchange of rows has no counts of them";
   }

@@ -68,9 +68,24 @@ struct collective_layout {
     return nullptr;
   }
 
+  // Rows move among the ranks that hold parts of their dim. Each rank must have all sources.
+  constexpr char const* check_permuted(node const& n, move_rows_attributes const& a, value const& x,
+                                       value const& y) const {
+    if (!(x.layout == y.layout)) return "an exchange of rows changes a placement";
+    placement const& sources = m.operand_value(n, 1).layout;
+    int const place = x.dims.find(a.from);
+    for (int axis = 0; axis < m.axis_count; ++axis) {
+      if ((x.layout.sharded_at(axis) == place) != ((a.axes >> axis & 1u) != 0))
+        return "rows move over other axes than those of their dim";
+      if (!sources.is_replicated(axis)) return "a rank does not know the sources of all rows";
+    }
+    return nullptr;
+  }
+
   // Rows move among the ranks that exchange them. Each of these ranks must know the counts of all of them.
   constexpr char const* check_move_rows(node const& n, value const& x, value const& y) const {
     move_rows_attributes const a = move_rows_attributes::of(n);
+    if (a.how == row_move::by_sources) return check_permuted(n, a, x, y);
     auto const of = row_holders::unpacked(m.dims[a.holders].value);
     if (a.axes != of.exchange_mask()) return "rows move over other axes than those of their exchange";
     if (!(x.layout == y.layout)) return "an exchange of rows changes a placement";

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets a training regime take part in the trace of a program that knows nothing of it.
+#pragma once
+
+#include "meshtensor/tensor/ids.hpp"
+
+namespace meshtensor {
+
+struct builder;
+
+/// What a regime changes while a program is traced. The defaults change nothing.
+struct regime_hooks {
+  dim_id variables_along = no_id;  // a dim that all variables have, in front of their own dims and those of eaches
+
+  constexpr virtual ~regime_hooks() = default;
+  /// What the program reads in place of `v`, the value of a variable, in which `variables_along` shows.
+  constexpr virtual value_id seen(builder&, value_id v) { return v; }
+  /// The gradient by a parameter that an optimizer uses in place of `gradient`.
+  constexpr virtual value_id exchanged(builder&, value_id /*parameter*/, value_id gradient) { return gradient; }
+};
+
+}  // namespace meshtensor

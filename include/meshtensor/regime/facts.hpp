@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes facts of a topology for n workers: whether it keeps the sum of their values, when it has connected all of
+// them, and their distance from the mean.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/regime/topology.hpp"
+
+namespace meshtensor {
+
+/// Facts of a topology for some number of workers.
+struct mixing_facts {
+  int workers = 0;
+  bool repeats = true;     // whether it has a period. Otherwise its first rounds count
+  int rounds = 0;          // the rounds that were looked at: a period, or the first ones
+  int faulty_worker = -1;  // a worker whose value does not sum to 1 over what it sends and keeps, or -1
+  std::int64_t faulty_round = 0;
+  double faulty_sum = 1;
+  int connected_after = 0;  // the rounds after which a path of messages leads from each worker to each other one, or -1
+  double deviation = 0;     // after `rounds`: the largest difference from 1/n of a worker's share in another one
+};
+
+namespace detail {
+
+/// The number of rounds in which a topology without a period must connect all workers.
+template <topology T>
+constexpr int rounds_to_check(int n) {
+  return T::period(n) != 0 ? T::period(n) : 4 * rounds_of_doubling(n) + 8;
+}
+
+/// Calls f(worker, edge) for all messages of a round.
+template <topology T, class F>
+constexpr void each_message(int n, std::int64_t round, F f) {
+  for (int worker = 0; worker < n; ++worker)
+    for (int slot = 0; slot < T::slots(n); ++slot)
+      if (edge const e = T::incoming(n, round, worker, slot); e.source >= 0 && e.source < n) f(worker, e);
+}
+
+/// Finds a worker whose value is lost or multiplied.
+template <topology T>
+constexpr void find_sums(mixing_facts& f) {
+  int const n = f.workers;
+  for (int round = 0; round < f.rounds && f.faulty_worker < 0; ++round) {
+    std::vector<double> sums(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] = T::kept(n, round, i);
+    each_message<T>(n, round, [&](int, edge const& e) { sums[static_cast<std::size_t>(e.source)] += e.weight; });
+    for (int i = 0; i < n && f.faulty_worker < 0; ++i) {
+      double const sum = sums[static_cast<std::size_t>(i)];
+      if (!(sum > 1 - 1e-12 && sum < 1 + 1e-12)) f.faulty_worker = i, f.faulty_round = round, f.faulty_sum = sum;
+    }
+  }
+}
+
+/// Whether worker 0 reaches all workers by the messages, or, backwards, is reached by all.
+constexpr bool reaches_all(int n, std::vector<std::pair<int, int>> const& messages, bool backwards) {
+  std::vector<char> reached(static_cast<std::size_t>(n));
+  reached[0] = 1;
+  for (bool more = true; more;) {
+    more = false;
+    for (auto const& [source, worker] : messages) {
+      auto const from = static_cast<std::size_t>(backwards ? worker : source);
+      auto const to = static_cast<std::size_t>(backwards ? source : worker);
+      if (reached[from] == 0 || reached[to] != 0) continue;
+      reached[to] = 1, more = true;
+    }
+  }
+  for (char const one : reached)
+    if (one == 0) return false;
+  return true;
+}
+template <topology T>
+constexpr void find_connection(mixing_facts& f) {
+  int const n = f.workers;
+  f.connected_after = n == 1 ? 0 : -1;
+  std::vector<std::pair<int, int>> messages;
+  for (int round = 0; round < f.rounds && f.connected_after < 0; ++round) {
+    each_message<T>(n, round, [&](int worker, edge const& e) { messages.push_back({e.source, worker}); });
+    if (reaches_all(n, messages, false) && reaches_all(n, messages, true)) f.connected_after = round + 1;
+  }
+}
+
+/// Multiplies the matrices of all rounds.
+template <topology T>
+constexpr void find_deviation(mixing_facts& f) {
+  int const n = f.workers;
+  auto const at = [n](int row, int column) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column);
+  };
+  std::vector<double> shares(at(n, 0)), next(at(n, 0));
+  for (int i = 0; i < n; ++i) shares[at(i, i)] = 1;
+  for (int round = 0; round < f.rounds; ++round) {
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < n; ++k) next[at(i, k)] = T::kept(n, round, i) * shares[at(i, k)];
+    each_message<T>(n, round, [&](int worker, edge const& e) {
+      for (int k = 0; k < n; ++k) next[at(worker, k)] += e.weight * shares[at(e.source, k)];
+    });
+    std::swap(shares, next);
+  }
+  for (double const share : shares) {
+    double const off = share - 1.0 / n;
+    f.deviation = std::max(f.deviation, off < 0 ? -off : off);
+  }
+}
+
+/// Adds a number that is not negative, with six decimals.
+constexpr diagnostic& add_decimals(diagnostic& d, double number) {
+  auto const millionths = static_cast<long long>(number * 1e6 + 0.5);
+  d << millionths / 1000000 << ".";
+  for (long long digit = 100000; digit > 0; digit /= 10) d << millionths / digit % 10;
+  return d;
+}
+
+/// The facts without the deviation, whose cost is quadratic in the number of workers.
+template <topology T>
+constexpr mixing_facts facts_without_deviation(int n) {
+  mixing_facts f;
+  f.workers = n, f.repeats = T::period(n) != 0, f.rounds = rounds_to_check<T>(n);
+  find_sums<T>(f);
+  find_connection<T>(f);
+  return f;
+}
+
+}  // namespace detail
+
+/// The facts of a topology for n workers: `facts_of<mt::ring>(8).deviation`.
+template <topology T>
+constexpr mixing_facts facts_of(int n) {
+  mixing_facts f = detail::facts_without_deviation<T>(n);
+  detail::find_deviation<T>(f);
+  return f;
+}
+
+/// The error of a topology for n workers, or nothing: it loses or multiplies a value, or never connects some workers.
+template <topology T>
+constexpr diagnostic check_topology(int n) {
+  mixing_facts const f = detail::facts_without_deviation<T>(n);
+  diagnostic d{};
+  if (f.faulty_worker >= 0) {
+    d << "G49 the topology " << type_name<T>() << " of " << n
+      << " workers does not keep the sum of values: what worker " << f.faulty_worker << " sends and keeps in round "
+      << f.faulty_round << " sums to ";
+    detail::add_decimals(d, f.faulty_sum < 0 ? 0 : f.faulty_sum) << ", and must sum to 1";
+  } else if (f.connected_after < 0) {
+    d << "G49 the topology " << type_name<T>() << " of " << n << " workers does not connect all of them within "
+      << f.rounds << " rounds" << (f.repeats ? ", its period" : "") << ": let more workers exchange messages";
+  }
+  return d;
+}
+
+/// One sentence, for example `workers: 6, all are connected after 3 rounds, and after 3 rounds the shares of values
+/// differ from 1/6 by up to 0.083333`.
+inline std::string text_of(mixing_facts const& f) {
+  std::string const rounds = std::to_string(f.rounds) + (f.rounds == 1 ? " round" : " rounds");
+  std::string text = "workers: " + std::to_string(f.workers);
+  if (f.faulty_worker >= 0) text += ", the sum of values is not kept";
+  text += f.connected_after < 0 ? ", not all are connected"
+                                : ", all are connected after " + std::to_string(f.connected_after) +
+                                      (f.connected_after == 1 ? " round" : " rounds");
+  if (f.deviation < 1e-12) return text + ", and after " + rounds + " all have the exact mean";
+  diagnostic d{};
+  detail::add_decimals(d, f.deviation);
+  return text + ", and after " + rounds + " the shares of values differ from 1/" + std::to_string(f.workers) +
+         " by up to " + std::string(d.view());
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Local SGD: replicas train alone for some steps, and then take the mean of their parameters.
+#pragma once
+
+#include "meshtensor/regime/training_replica.hpp"
+
+namespace meshtensor {
+
+/// A policy in which replicas take `Steps` steps alone, and then all get the mean of their parameters. It sends as
+/// many bytes as synchronous training in one step of `Steps`. Moments of optimizers are not averaged.
+///
+/// layout  an all_reduce of the parameters in every step that ends a period, and nothing in the others
+/// source  Stich, arXiv:1805.09767; McMahan et al., arXiv:1602.05629 (federated averaging of equal clients)
+template <int Steps>
+struct local_sgd {
+  static_assert(Steps > 0, "meshtensor S10: local_sgd<steps> has at least one step in a period");
+  template <class Replica>
+  constexpr void after_update(Replica const& r) const {
+    r.when(r.ends(Steps), [](auto const& all) {
+      for (int i = 0; i < all.size(); ++i) all.set(all[i], all.mean(all[i].after));
+    });
+  }
+};
+
+}  // namespace meshtensor

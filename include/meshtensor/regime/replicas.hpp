@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains replicas of a model that need not be equal, by an unchanged program and a policy.
+#pragma once
+
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/regime/training_replica.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Replaces the gradients of an optimizer by those that a policy makes of all replicas' gradients.
+template <class Policy, scope S, dim_type D>
+struct policy_gradients final : regime_hooks {
+  Policy const& policy;
+  S const& whole;
+  D along;
+  id_list<> exchanged_by;  // parameters
+
+  constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d), exchanged_by{} {}
+  constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
+    constexpr dtype T = parameters_of<S>::value;
+    if constexpr (requires(any_tensor<T> g) { policy.gradient(training_replica<S, D>(whole, along), g); }) {
+      gradient = policy.gradient(training_replica<S, D>(whole, along), any_tensor<T>(&b, gradient)).id;
+      exchanged_by.add(parameter);
+    }
+    return gradient;
+  }
+};
+
+}  // namespace detail
+
+/// Trains one replica of a model for each index of the dim `Replica`. `Program` is the training step of one replica,
+/// which knows nothing of the others, and `Policy` says what the replicas exchange:
+///
+///     struct train : mt::replicas<train_step, replica, mt::stochastic_gradient_push<>> {};
+///
+/// All replicas start equal. Each has its own parameters, states, optimizer, inputs and random numbers, so the inputs
+/// and outputs of `Program` get the dim in front. The batch of `Program` is that of one replica. Where an axis of the
+/// mesh shards the dim, each of its ranks computes its own replicas, see `over_replicas`.
+///
+/// random  the numbers of a replica are its slice of numbers that have `Replica` in front
+/// errors  G42 the program has the dim itself; G49 the policy is not able to keep the replicas as it promises
+/// source  Buchlovsky et al., arXiv:1902.00465; Assran et al., arXiv:1811.10792
+template <class Program, auto Replica, class Policy>
+struct replicas {
+  using program_inside = Program;
+  using policy_type = Policy;
+  static constexpr auto replica = Replica;
+  static_assert(
+      !detail::of_one_size<Program>,
+      "meshtensor T38: replicas has one size: mt::sized<mt::replicas<train_step, replica, policy>, batch(16)>");
+
+  constexpr void operator()(scope auto s) const {
+    each(
+        s, Replica,
+        [](scope auto m) {
+          using S = decltype(m);
+          using D = std::remove_const_t<decltype(Replica)>;
+          Policy const policy{};
+          builder& b = m.recorder();
+          detail::policy_gradients<Policy, S, D> hooks(policy, m, Replica);
+          b.regime = &hooks;
+          Program{}(m);
+          b.regime = nullptr;
+          if constexpr (requires(training_replica<S, D> r) { policy.after_update(r); }) {
+            training_replica<S, D> const one(m, Replica);
+            auto const here = one.scope.enter();
+            policy.after_update(one);
+          }
+        },
+        start_equal);
+  }
+};
+/// The same for a program of another precision.
+template <class Program, auto Replica, class Policy>
+requires requires { typename Program::with_precision; }
+struct replicas<Program, Replica, Policy>
+    : precision<replicas<typename Program::with_precision, Replica, Policy>, Program::parameters, Program::compute> {};
+
+}  // namespace meshtensor

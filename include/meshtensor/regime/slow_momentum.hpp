@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slow momentum and DiLoCo: replicas train alone for some steps, and an outer optimizer takes the mean of their ways as
+// its gradient.
+#pragma once
+
+#include "meshtensor/regime/training_replica.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// One step of SGD with momentum from the parameters at the start of a period. The gradient is the way back to them
+/// from the mean of all replicas.
+template <int Steps>
+struct outer_step {
+  static_assert(Steps > 0, "meshtensor S10: a period has at least one step");
+  double learning_rate, decay;
+  bool nesterov;
+
+  template <class Replica>
+  constexpr void after_update(Replica const& r) const {
+    auto const start_of = [](auto const& one, int i) { return one.scope.state_like("start", one[i].before); };
+    r.when(r.begins(Steps), [&](auto const& one) {
+      for (int i = 0; i < one.size(); ++i) one.scope.update(start_of(one, i), one[i].before);
+    });
+    r.when(r.ends(Steps), [&](auto const& one) {
+      for (int i = 0; i < one.size(); ++i) {
+        auto const start = one.scope.next(start_of(one, i));
+        auto const gradient = start - one.mean(one[i].after);
+        auto const before = one.scope.state_like("velocity", one[i].before);
+        auto const velocity = before * decay + gradient;
+        one.scope.update(before, velocity);
+        one.set(one[i], start - (nesterov ? velocity * decay + gradient : velocity) * learning_rate);
+      }
+    });
+  }
+};
+
+}  // namespace detail
+
+/// A policy in which replicas take `Steps` steps alone. Then each gets start − learning_rate · velocity, where velocity
+/// ← decay · velocity + (start − mean), `start` are the parameters at the start of the period, and `mean` is the mean
+/// of all replicas.
+///
+/// layout  an all_reduce of the parameters in every step that ends a period, and nothing in the others
+/// state   start and velocity, like each parameter
+/// source  Wang et al., arXiv:1910.00643, algorithm 1, with a base optimizer of constant learning rate
+template <int Steps>
+struct slow_momentum : detail::outer_step<Steps> {
+  constexpr explicit slow_momentum(double learning_rate = 1, double decay = 0.5)
+      : detail::outer_step<Steps>{learning_rate, decay, false} {}
+};
+
+/// A policy in which replicas take `Steps` steps alone, with AdamW as a rule, and an outer Nesterov momentum takes the
+/// mean of their ways as its gradient.
+///
+/// layout, state  as of `slow_momentum`
+/// source  Douillard et al., arXiv:2311.08105, algorithm 1
+template <int Steps>
+struct diloco : detail::outer_step<Steps> {
+  constexpr explicit diloco(double learning_rate = 0.7, double decay = 0.9)
+      : detail::outer_step<Steps>{learning_rate, decay, true} {}
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A topology: from whom each of n workers gets a message in each round, with which weight, and what each of them keeps.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace meshtensor {
+
+/// A message of one round: the worker from which it comes, and the share of that worker's value that arrives. No
+/// message comes if the source is -1.
+struct edge {
+  int source = -1;
+  double weight = 0;
+};
+
+/// An empty type whose functions say which messages n workers exchange. All that a worker sends and keeps of its value
+/// sums to 1. A topology needs no more than that, so that its receivers need not have equal numbers of messages. For
+/// example, this one sends half of each value to the next worker:
+///
+///     struct onward {
+///       static constexpr int period(int) { return 1; }  // rounds after which it repeats, or 0 if it never does
+///       static constexpr int slots(int) { return 1; }   // the most messages that a worker gets in a round
+///       static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int slot) {
+///         return {(worker + n - 1) % n, 0.5};
+///       }
+///       static constexpr double kept(int n, std::int64_t round, int worker) { return 0.5; }
+///     };
+///
+/// If `slots` depends on n, the topology says so by `static constexpr bool slots_vary = true`. The number of workers
+/// must then be known when the program is compiled.
+template <class T>
+concept topology = std::is_empty_v<T> && std::default_initializable<T> && requires(int n, std::int64_t round) {
+  { T::period(n) } -> std::same_as<int>;
+  { T::slots(n) } -> std::same_as<int>;
+  { T::incoming(n, round, n, n) } -> std::same_as<edge>;
+  { T::kept(n, round, n) } -> std::same_as<double>;
+};
+
+namespace detail {
+
+template <class T>
+constexpr bool slots_vary() {
+  if constexpr (requires { T::slots_vary; }) return T::slots_vary;
+  else return false;
+}
+/// The least k for which 2^k is at least n.
+constexpr int rounds_of_doubling(int n) { return n < 2 ? 0 : std::bit_width(static_cast<unsigned>(n - 1)); }
+/// The worker `hops` before another one on a ring of n.
+constexpr int worker_before(int n, int worker, int hops) { return (worker - hops % n + n) % n; }
+/// A number that depends on all bits of both.
+constexpr std::uint64_t scrambled(std::uint64_t key, std::uint64_t x) {
+  x += key * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/// The position of a round in a period.
+constexpr int round_of(std::int64_t round, int period) { return static_cast<int>((round % period + period) % period); }
+
+}  // namespace detail
+}  // namespace meshtensor

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// One replica at the end of its training step, as policies see it: the parameters that the step has updated, and the
+// other replicas.
+#pragma once
+
+#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/op/cond.hpp"
+#include "meshtensor/op/each.hpp"
+#include "meshtensor/op/full.hpp"
+#include "meshtensor/regime/hop.hpp"
+
+namespace meshtensor {
+
+/// A parameter that a training step updates: its value before the step, and the one that the step gives it.
+template <dtype T>
+struct updated_parameter {
+  any_tensor<T> before, after;
+};
+
+/// A round of a topology, for the values of one replica.
+template <topology T, dim_type D>
+struct replica_hop {
+  topology_round<T, D> round;
+  D along;
+
+  /// The sum of the share that the replica keeps and of those that it receives.
+  template <handle X>
+  constexpr X operator()(X const& x) const {
+    return own(round(across(x, along)), along);
+  }
+};
+
+/// One replica, as a policy sees it at the end of its training step.
+template <scope S, dim_type D>
+class training_replica {
+ public:
+  /// The dtype of the parameters.
+  static constexpr dtype type = detail::parameters_of<S>::value;
+  /// The scope of the policy's own states and numbers.
+  S const scope;
+
+  constexpr training_replica(S const& whole, D along) : scope(whole / "regime"), along_(along) {
+    builder& b = whole.recorder();
+    for (int i = 0; i < b.m.node_count; ++i) {
+      node const& n = b.m.nodes[i];
+      if (n.kind != primitive::read || n.region != b.region || !detail::is_parameter(b.m, b.m.result(n), type))
+        continue;
+      value_id const seen = b.find_use(b.m.result(n));
+      if (seen != no_id && b.find_write(b.region, variable_of(n)) != no_id) updated_.add(seen);
+    }
+  }
+
+  /// The same replica in the scope of a branch.
+  constexpr training_replica(S const& branch, training_replica const& other)
+      : scope(branch), along_(other.along_), updated_(other.updated_) {}
+
+  /// How many parameters the step has updated.
+  constexpr int size() const { return updated_.count; }
+  constexpr updated_parameter<type> operator[](int i) const {
+    any_tensor<type> const before(&scope.recorder(), updated_.at[i]);
+    return {before, scope.next(before)};
+  }
+  /// Replaces the value that the step has given to a parameter.
+  constexpr void set(updated_parameter<type> const& p, any_tensor<type> const& next) const {
+    scope.amend(p.before, next);
+  }
+
+  /// The number of replicas.
+  constexpr number count() const { return extent(along_); }
+  /// The number of training steps before this one.
+  constexpr number round() const { return scope.step(); }
+
+  /// The mean of the values of all replicas.
+  template <handle X>
+  constexpr X mean(X const& x) const {
+    return meshtensor::mean(across(x, along_), along_);
+  }
+  /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
+  template <topology T>
+  constexpr replica_hop<T, D> hop() const {
+    return {meshtensor::hop<T>(scope, along_, round()), along_};
+  }
+
+  /// Whether the step ends a period of so many steps: a tensor, which is the same for all replicas.
+  constexpr auto ends(int steps) const { return full(scope, (round() + 1) % steps, f64) == 0; }
+  /// Whether the step begins a period of so many steps.
+  constexpr auto begins(int steps) const { return full(scope, round() % steps, f64) == 0; }
+  /// Does `what`, which takes the replica in the scope of a branch, if a tensor without dims is true.
+  template <class P, class What>
+  constexpr void when(P const& condition, What const& what) const {
+    auto const nothing = [](meshtensor::scope auto b) { return full(b, 0, i64); };
+    cond(
+        scope, condition,
+        [&](meshtensor::scope auto b) {
+          what(training_replica(b, *this));
+          return nothing(b);
+        },
+        nothing);
+  }
+
+ private:
+  D along_;
+  id_list<> updated_{};
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A round of a topology in a program: shares of values arrive where the topology says, step after step.
+// passes: start-up
+#include "meshtensor/meshtensor.hpp"
+
+#include "meshtensor/inspect/check.hpp"
+#include "unit/op/trial.hpp"
+
+namespace {
+
+namespace mt = meshtensor;
+inline constexpr struct worker_dim : mt::dim<"worker", 6> {} worker;
+inline constexpr struct some_dim : mt::dim<"some"> {} some;
+inline constexpr struct width_dim : mt::dim<"width", 2> {} width;
+
+template <class T>
+struct mixed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, width, worker);
+    auto const send = mt::hop<T>(s, worker, s.step());
+    s.output("y", send(x));
+    s.output("kept", send.kept(x));
+    s.output("received", send.received(x));
+    s.output("f32", send(cast(x, mt::f32)));
+  }
+};
+template <class T>
+struct mixed_open {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, some);
+    s.output("y", mt::hop<T>(s, some, s.step())(x));
+  }
+};
+struct loses {
+  static constexpr int period(int) { return 1; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int n, std::int64_t, int own, int) { return {(own + 1) % n, 0.25}; }
+  static constexpr double kept(int, std::int64_t, int) { return 0.5; }
+};
+
+/// What the topology says that worker i has after a round.
+template <class T>
+double after(std::vector<double> const& x, std::int64_t round, int i) {
+  int const n = static_cast<int>(x.size());
+  double sum = T::kept(n, round, i) * x[static_cast<std::size_t>(i)];
+  for (int slot = 0; slot < T::slots(n); ++slot)
+    if (mt::edge const e = T::incoming(n, round, i, slot); e.source >= 0)
+      sum += e.weight * x[static_cast<std::size_t>(e.source)];
+  return sum;
+}
+
+template <class T>
+void hold(char const* what) {
+  INFO(what);
+  trial::program p = trial::program::of<mixed<T>>();
+  std::vector<double> const rows{3, 1, 4, 1, 5, 9}, others{2, 7, 1, 8, 2, 8};
+  std::vector<double> all = rows;
+  all.insert(all.end(), others.begin(), others.end());
+  for (std::int64_t round = 0; round < 4; ++round) {
+    p.fill("x", all);
+    mt::blocks const got = p.run();
+    auto const y = trial::numbers_of(got.at("y")), kept = trial::numbers_of(got.at("kept"));
+    auto const received = trial::numbers_of(got.at("received")), narrow = trial::numbers_of(got.at("f32"));
+    double sum = 0;
+    for (int i = 0; i < 6; ++i) {
+      auto const at = static_cast<std::size_t>(i);
+      CHECK(y[at] == doctest::Approx(after<T>(rows, round, i)));
+      CHECK(y[at + 6] == doctest::Approx(after<T>(others, round, i)));
+      CHECK(kept[at] == doctest::Approx(T::kept(6, round, i) * rows[at]));
+      CHECK(kept[at] + received[at] == doctest::Approx(y[at]));
+      CHECK(narrow[at] == doctest::Approx(y[at]).epsilon(1e-5));
+      sum += y[at];
+    }
+    CHECK(sum == doctest::Approx(23));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("shares arrive where the topology says") {
+  hold<mt::complete>("complete");
+  hold<mt::torus>("torus");
+  hold<mt::one_peer_exponential>("one_peer_exponential");
+  hold<mt::base_graph<2>>("base_graph<2>");
+  hold<mt::random_out_degrees<3>>("random_out_degrees<3>");
+}
+
+TEST_CASE("the number of workers may be given at start-up") {
+  trial::program p = trial::program::of<mixed_open<mt::directed_ring>>({{mt::name("some"), 3}});
+  p.fill("x", {2, 4, 8});
+  CHECK(trial::numbers_of(p.run().at("y")) == std::vector<double>{5, 3, 6});
+}
+
+TEST_CASE("a topology that loses values is refused in the first step") {
+  trial::program p = trial::program::of<mixed_open<loses>>({{mt::name("some"), 3}});
+  p.fill("x", {2, 4, 8});
+  CHECK_THROWS_WITH_AS(p.run(),
+                       "meshtensor G49: the topology loses of 3 workers does not keep the sum of values: what worker 0 "
+                       "sends and keeps in round 0 sums to 0.750000, and must sum to 1",
+                       mt::error);
+}
+
+TEST_CASE("topologies that differ have names that differ, for the fingerprint of a program") {
+  auto const named = []<class T>(T, int slot) { return mt::detail::label_of<T>(slot).text(); };
+  CHECK(named(mt::random_matching<1>{}, 0) != named(mt::random_matching<2>{}, 0));
+  CHECK(named(mt::ring{}, 0) != named(mt::ring{}, 1));
+  CHECK(named(mt::ring{}, 0).starts_with("ring/0/"));
+  CHECK(named(mt::ring{}, 0).size() < mt::name::capacity);
+}
