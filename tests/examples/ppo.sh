@@ -71,10 +71,13 @@ case $part in
     learn whole "$program" "${small[@]}" --save kept --every 7
     newest=$(ls -d kept/* | sort | tail -1)
     rm -r "$newest" || fail "no checkpoint of the last update: $(ls kept)"
-    learn rest "$program" "${small[@]}" --save kept --resume --mesh data=2
-    grep -q '^resumed .* at step 14$' rest.out || fail "it does not go on: $(cat rest.out)"
+    cp -r kept moved
+    learn rest "$program" "${small[@]}" --save kept --resume
+    learn elsewhere "$program" "${small[@]}" --save moved --resume --mesh data=2
+    grep -q '^resumed .* at step 14$' rest.out elsewhere.out || fail "it does not go on: $(cat rest.out elsewhere.out)"
     { sed -n 1p whole.csv && tail -n 6 whole.csv; } >last.csv
-    same_curve 1e-12 last rest 6
+    same_curve 0 last rest 6
+    same_curve 1e-9 last elsewhere 6
     ;;
   errors)
     refused() {
