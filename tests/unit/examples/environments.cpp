@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environments of the example ppo step as Gymnasium's do, whose formulas are written again here for one environment.
+// The environments of the example ppo step as those of Gymnasium, whose formulas are written here again, one by one.
 // Advantages are those of plain loops, also where episodes end or are truncated.
 #include <doctest/doctest.h>
 
@@ -114,8 +114,8 @@ TEST_CASE("a pendulum steps as Pendulum-v1 does") {
   for (std::size_t i = 0; i < count; ++i) {
     double const th = state[2 * i], thdot = state[2 * i + 1], g = 10, m = 1, l = 1, dt = 0.05;
     double const u = std::clamp(action[i], -2.0, 2.0);
-    double const turned = std::fmod(th + std::numbers::pi, 2 * std::numbers::pi);
-    double const normalized = (turned < 0 ? turned + 2 * std::numbers::pi : turned) - std::numbers::pi;
+    double const wrapped = std::fmod(th + std::numbers::pi, 2 * std::numbers::pi);
+    double const normalized = (wrapped < 0 ? wrapped + 2 * std::numbers::pi : wrapped) - std::numbers::pi;
     double const costs = normalized * normalized + 0.1 * thdot * thdot + 0.001 * u * u;
     double const newthdot =
         std::clamp(thdot + (3 * g / (2 * l) * std::sin(th) + 3.0 / (m * l * l) * u) * dt, -8.0, 8.0);
