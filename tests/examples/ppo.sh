@@ -49,7 +49,7 @@ case $part in
     cmp cart_pole.csv again.csv || fail 'the same command has another curve'
     learn other "$program" --updates 1 --seed 2
     [ "$(sed -n 2p cart_pole.csv)" != "$(sed -n 2p other.csv)" ] || fail 'another seed has the same curve'
-    learn pendulum "$program" --task pendulum --goal -250 --print-every 50
+    learn pendulum "$program" --task pendulum --dtype f64 --updates 120 --goal -400 --print-every 40
     cat pendulum.out
     "$program" --updates 1 --goal 475 >out 2>&1
     [ $? -eq 1 ] || fail "a goal that was not reached: $(cat out)"
