@@ -117,7 +117,7 @@ class topology_round {
     }
   }
 
-  /// The value of each worker after the round: the sum of the share that it keeps and of those that it receives.
+  /// The value of each worker after the round: the sum of the share that it keeps and the shares that it receives.
   template <handle X>
   constexpr X operator()(X const& x, line const& where = {}) const {
     detail::recording r(x.owner, where);
