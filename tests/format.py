@@ -80,7 +80,10 @@ RETIRED = re.compile(
     r"examine|delivered|author|mark_of_plan|(lowered|stages)::mark|slopes?_\w*|slopes|threads_job|lockstep_job|mpi_job|"
     r"mt::processors|processors_mesh|leave_out_of_steps|kept_subwords|kept_file|asked_row|place::(filled|window)|"
     r"linearity::(alone|together)|moved_piece|(each|copy|pack|unpack)_piece|(auto|const|shape|struct|using) turned|"
-    r"(auto|double|const|const&) slope|hands_on|takes_away|join_away|record_away|known_call|ends_first|cuda::peers)\b")
+    r"host_twins|twins_|straight_(line|code|device)|in_straight_line|where_it_lies|lies_\w+|order_list|"
+    r"queued_task|recorded_(orders|tasks)|scope_place|captured_steps|exchanges_of_report|planned_exchange|"
+    r"device_exchange|prepare_exchange|instruction_kind::exchange|"
+    r"(auto|double|const|const&) slope|hands_memory_to_mpi|hands_on|takes_away|join_away|record_away|known_call|ends_first|cuda::peers)\b")
 # Attention has queries, keys, values and an output.
 RETIRED_IN_ATTENTION = re.compile(r"\b(questions?|answers?|asked|seen)(_|\b)")
 

@@ -115,13 +115,15 @@ struct best_of_onednn {
                                         forward.weights_desc(), DNNL_ARG_DST, forward.dst_desc());
         break;
       case convolution_direction::data: {
-        auto const g = cpu::onednn::describe_backward_data(x, k, y, window, attributes, forward);
+        auto const g =
+            cpu::onednn::describe_backward<dnnl::convolution_backward_data>(x, k, y, window, attributes, forward);
         take<dnnl::convolution_backward_data>(g, DNNL_ARG_DIFF_SRC, g.diff_src_desc(), DNNL_ARG_WEIGHTS,
                                               g.weights_desc(), DNNL_ARG_DIFF_DST, g.diff_dst_desc());
         break;
       }
       default: {
-        auto const g = cpu::onednn::describe_backward_weights(x, k, y, window, attributes, forward);
+        auto const g =
+            cpu::onednn::describe_backward<dnnl::convolution_backward_weights>(x, k, y, window, attributes, forward);
         take<dnnl::convolution_backward_weights>(g, DNNL_ARG_SRC, g.src_desc(), DNNL_ARG_DIFF_WEIGHTS,
                                                  g.diff_weights_desc(), DNNL_ARG_DIFF_DST, g.diff_dst_desc());
       }

@@ -78,7 +78,7 @@ struct context_parallel : mt::layout<mt::shard<length, ranks>> {};
 struct outcome {
   float loss;
   std::int64_t variable_bytes;
-  mt::exchanged traffic;
+  mt::step_traffic traffic;
 };
 // Trains five steps under a layout. In each text, every token is the previous one plus 5, modulo 16.
 template <class Layout>

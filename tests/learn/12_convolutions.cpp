@@ -78,7 +78,7 @@ bool const computed = [] {
 
 // Runs the program on a mesh, compares it with the plain computation, and returns the collectives of the step.
 template <class Layout>
-mt::exchanged run(std::int64_t along_first, std::int64_t along_second) {
+mt::step_traffic run(std::int64_t along_first, std::int64_t along_second) {
   auto job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<convolve, mesh, Layout> step(weights, first(along_first), second(along_second));
@@ -105,7 +105,7 @@ TEST_CASE("the result is that of plain loops, under every layout of every mesh")
 TEST_CASE("ranks exchange halos only along the dims of windows") {
   // Sharded along the batch, each rank has whole images. Only the gradient is a sum over all of them, so it needs one
   // all-reduce. Sharded along the rows, each rank also needs the rows next to its part, and neighbours send them.
-  mt::exchanged const batches = run<by_batch>(4, 1), lines = run<by_rows>(4, 1);
+  mt::step_traffic const batches = run<by_batch>(4, 1), lines = run<by_rows>(4, 1);
   CHECK(batches.moves == 0);
   CHECK(batches.all_reduces == 1);
   CHECK(lines.moves > 0);

@@ -100,7 +100,7 @@ answer computed_plainly(mt::store& weights) {
 
 // Runs the program, compares it with the plain computation, and returns the collectives of the step.
 template <class Layout>
-mt::exchanged run(std::int64_t ranks) {
+mt::step_traffic run(std::int64_t ranks) {
   auto job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<program, mesh, Layout> step(weights, data(ranks));
@@ -127,7 +127,7 @@ TEST_CASE("words move only if experts are sharded") {
   CHECK(run<by_batch>(4).all_to_alls == 0);
   CHECK(run<by_experts>(4).all_to_alls == 2);
   // Each rank has a part of the hidden values of every word, so the results are partial sums until an all-reduce.
-  mt::exchanged const parts = run<by_hidden>(4);
+  mt::step_traffic const parts = run<by_hidden>(4);
   CHECK(parts.all_to_alls == 0);
   CHECK(parts.all_reduces > 0);
 }

@@ -17,7 +17,7 @@ namespace {
 
 /// Operands and results that MPI alone touches stay where they are.
 struct open_device : late_device {
-  static bool hands_memory_to_mpi() { return true; }
+  static bool hands_memory_to_transport() { return true; }
 };
 
 bool opens = false;

@@ -2,7 +2,7 @@
 // Values that ranks put and get by key: from any thread, until all are through; who fails or does not come is named.
 // ranks: 2 3 4
 // processors: 1
-#include "meshtensor/comm/mpi/key_values.hpp"
+#include "meshtensor/comm/mpi/process_group.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,6 +32,10 @@ TEST_CASE("each rank gets what the others have put, also from other threads and 
   mt::mpi_world world({.throws = true});
   auto& values = mt::comm::mpi_key_values::of(world);
   CHECK(&values == &mt::comm::mpi_key_values::of(world));
+  mt::comm::mpi_process_group processes(world);
+  CHECK(&processes.values() == &values);
+  CHECK(processes.rank() == world.rank());
+  CHECK(processes.ranks_here() == world.ranks_here());
   values.during([&] {
     std::vector<std::thread> threads;
     std::vector<std::string> got(static_cast<std::size_t>(world.size()));

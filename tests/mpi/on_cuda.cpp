@@ -79,5 +79,5 @@ TEST_CASE("MPI gets memory of the GPU only if it says that it takes it") {
     if (!said.empty()) CHECK(said.find("R79: MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory") != said.npos);
   }
   unsetenv("MESHTENSOR_CUDA_AWARE_MPI");
-  CHECK(!mt::cuda_device::hands_memory_to_mpi());
+  CHECK(!mt::cuda_device::hands_memory_to_transport());
 }

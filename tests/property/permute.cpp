@@ -58,7 +58,7 @@ TEST_CASE("rows move only over the axes of their dim, and the plan counts one ro
     if (n.kind != mt::primitive::move_rows) continue;
     ++moves;
     CHECK(mt::axes_of_collective(n) == 1u);
-    CHECK(mt::exchange_of(*p, numbers, n).bytes == numbers.local_bytes(p->result_value(n)));
+    CHECK(mt::cost_of_collective(*p, numbers, n).bytes == numbers.local_bytes(p->result_value(n)));
   }
   CHECK(moves >= 2);
 }

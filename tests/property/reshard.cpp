@@ -178,13 +178,13 @@ class journey {
     auto const calls = [&](int r) -> mt::collective_call const& {
       return processors_[static_cast<std::size_t>(r)].collective_of(number).call;
     };
-    mt::exchange(calls, groups, in.data(), out.data());
+    mt::run_collective(calls, groups, in.data(), out.data());
   }
   double received_by(mt::node const& n) const {
     if (n.kind == mt::primitive::local_slice) return 0;
     if (n.kind == mt::primitive::move) {
       double const whole = static_cast<double>(plan_->numbers.size(m_->operand_value(n, 0).dims)) * sizeof(double);
-      return static_cast<double>(mt::exchange_of(*m_, plan_->numbers, n).bytes) / whole;
+      return static_cast<double>(mt::cost_of_collective(*m_, plan_->numbers, n).bytes) / whole;
     }
     auto const members = static_cast<double>(plan_->numbers.members(mt::axes_of_collective(n)));
     change const c = n.kind == mt::primitive::all_gather   ? change::gather

@@ -111,7 +111,7 @@ template <class Program, class Mesh, class Layout, class Device>
 void check_same(mt::job const& job, mt::job const& of_other, std::size_t fed) {
   using compiled = mt::compiled_step<Program, Mesh, Layout, Device>;
   using read = mt::executable<Program, Mesh, Layout, Device>;
-  static_assert(compiled::in_straight_line == mt::early && !read::in_straight_line);
+  static_assert(compiled::is_unrolled == mt::early && !read::is_unrolled);
   mt::store here(job), there(of_other);
   compiled step(here);
   read other(there);

@@ -225,11 +225,11 @@ class host_gpu final : public meshtensor::cuda::gpu {
   void do_later(std::function<void()> work) { give(std::move(work)); }
 
   bool is_recording() const { return recorded_ != nullptr; }
-  void begin_recording() override { ++recordings, recorded_ = std::make_unique<captured>(); }
-  std::unique_ptr<meshtensor::cuda::recorded_step> end_recording() override { return std::move(recorded_); }
-  void replay(meshtensor::cuda::recorded_step const& step) override {
+  void begin_capture() override { ++recordings, recorded_ = std::make_unique<captured>(); }
+  std::unique_ptr<meshtensor::cuda::captured_step> end_capture() override { return std::move(recorded_); }
+  void replay(meshtensor::cuda::captured_step const& step) override {
     ++replays;
-    auto const& all = static_cast<captured const&>(step).orders;
+    auto const& all = static_cast<captured const&>(step).commands;
     queue_.insert(queue_.end(), all.begin(), all.end());
   }
 
@@ -243,8 +243,8 @@ class host_gpu final : public meshtensor::cuda::gpu {
   struct planned final : meshtensor::cuda::product_plan {
     meshtensor::cuda::gemm what;
   };
-  struct captured final : meshtensor::cuda::recorded_step {
-    std::vector<std::function<void()>> orders;
+  struct captured final : meshtensor::cuda::captured_step {
+    std::vector<std::function<void()>> commands;
   };
 
   static std::string headers() {
@@ -266,7 +266,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
       }
   }
   void give(std::function<void()> f) {
-    if (recorded_ != nullptr) recorded_->orders.push_back(std::move(f));
+    if (recorded_ != nullptr) recorded_->commands.push_back(std::move(f));
     else queue_.push_back(std::move(f));
   }
   void open_memory(bool open) {

@@ -43,18 +43,18 @@ class late_machine {
   long fails_to_allocate = -1;  // counts down: the allocation that finds no memory
   std::string fails_at;         // the name of a kernel that fails
   int ignored_wait = -1;        // of a step's waits for events, in the order in which they are given
-  int misplaced_task = -1;      // of a step: goes to the next queue
+  int misplaced = -1;           // of a step: goes to the next queue
   int postponed = -1;           // a queue that runs only when no other one can
   bool checks_order = true;     // whether it tells of work that changed places
   bool computes = true;         // whether work is done, or only put in order; the host gets what it asks for
   bool keeps_lists = false;
   // ---- what it tells ----
   long out_of_order = 0, launches = 0, downloads = 0;
-  long unordered = 0;  // neighbours in the list of what was given, on two queues, that nothing puts in order
-  int waits = 0, tasks_placed = 0;                          // of the step
-  std::vector<std::vector<meshtensor::queued_task>> lists;  // of the step: what was given before each `wait`
+  long unordered = 0;         // neighbours in the list of what was given, on two queues, that nothing puts in order
+  int waits = 0, placed = 0;  // of the step
+  std::vector<std::vector<meshtensor::queued_command>> lists;  // of the step: what was given before each `wait`
   /// Forgets what it tells of a step.
-  void begin_step() { waits = tasks_placed = 0, lists.clear(); }
+  void begin_step() { waits = placed = 0, lists.clear(); }
   std::size_t blocks() const { return blocks_.size(); }
   long host_blocks() const { return host_blocks_; }
   bool is_idle() const { return pending_.empty(); }
@@ -112,7 +112,7 @@ class late_machine {
 
   // ---- queueing_machine ----
   int queues() const { return queues_; }
-  void on(int queue) { now_ = (queue + (tasks_placed++ == misplaced_task ? 1 : 0)) % queues_; }
+  void on(int queue) { now_ = (queue + (placed++ == misplaced ? 1 : 0)) % queues_; }
   void record(int event) { events_[event] = last_of(now_); }
   void wait_for(int event) {
     if (waits++ == ignored_wait) return;
@@ -131,13 +131,13 @@ class late_machine {
     std::vector<given> all(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
     begin_anew();
     std::string failed = std::exchange(failure_, "");
-    std::vector<meshtensor::queued_task> tasks;
-    for (given const& g : all) tasks.push_back(g.task);
-    unordered += unordered_neighbours(tasks);
-    if (keeps_lists) lists.push_back(std::move(tasks));
+    std::vector<meshtensor::queued_command> commands;
+    for (given const& g : all) commands.push_back(g.command);
+    unordered += unordered_neighbours(commands);
+    if (keeps_lists) lists.push_back(std::move(commands));
     running r{all, std::vector<bool>(all.size()), std::vector<std::vector<int>>(static_cast<std::size_t>(queues_)), {}};
     for (std::size_t i = 0; i < all.size(); ++i)
-      r.lists[static_cast<std::size_t>(all[i].task.queue)].push_back(static_cast<int>(i));
+      r.lists[static_cast<std::size_t>(all[i].command.queue)].push_back(static_cast<int>(i));
     r.next.resize(r.lists.size());
     for (std::size_t left = all.size(); left != 0 && failed.empty(); --left) {
       int const next = drawn(r);
@@ -151,7 +151,7 @@ class late_machine {
   struct given {
     std::string what;
     std::function<void()> work;
-    meshtensor::queued_task task;
+    meshtensor::queued_command command;
   };
 
   static meshtensor::byte_range range(std::byte const* at, std::size_t n) {
@@ -163,14 +163,14 @@ class late_machine {
   }
   bool uses(meshtensor::byte_range const& r) const {
     for (given const& g : pending_)
-      for (auto const* list : {&g.task.reads, &g.task.writes})
+      for (auto const* list : {&g.command.reads, &g.command.writes})
         for (auto const& other : *list)
           if (other.meets(r)) return true;
     return false;
   }
   int last_of(int queue) const {
     for (std::size_t i = pending_.size(); i-- > 0;)
-      if (pending_[i].task.queue == queue) return static_cast<int>(i);
+      if (pending_[i].command.queue == queue) return static_cast<int>(i);
     return -1;
   }
   void give(std::string what, std::vector<meshtensor::byte_range> reads, std::vector<meshtensor::byte_range> writes,
@@ -183,24 +183,25 @@ class late_machine {
   }
   void begin_anew() { pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0; }
 
-  long unordered_neighbours(std::vector<meshtensor::queued_task> const& tasks) const {
+  long unordered_neighbours(std::vector<meshtensor::queued_command> const& commands) const {
     auto const queues = static_cast<std::size_t>(queues_);
-    std::vector<int> seen(tasks.size() * queues, -1), last(queues, -1);  // by task and queue: the last task before it
+    std::vector<int> seen(commands.size() * queues, -1),
+        last(queues, -1);  // by command and queue: the last command before it
     long count = 0;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (std::size_t i = 0; i < commands.size(); ++i) {
       int* const before = seen.data() + i * queues;
-      auto const add = [&](int task) {
-        if (task < 0) return;
-        auto const t = static_cast<std::size_t>(task), q = static_cast<std::size_t>(tasks[t].queue);
+      auto const add = [&](int command) {
+        if (command < 0) return;
+        auto const t = static_cast<std::size_t>(command), q = static_cast<std::size_t>(commands[t].queue);
         for (std::size_t k = 0; k < queues; ++k) before[k] = std::max(before[k], seen[t * queues + k]);
-        before[q] = std::max(before[q], task);
+        before[q] = std::max(before[q], command);
       };
-      auto const own = static_cast<std::size_t>(tasks[i].queue);
+      auto const own = static_cast<std::size_t>(commands[i].queue);
       add(last[own]);
-      for (int w : tasks[i].waits) add(w);
+      for (int w : commands[i].waits) add(w);
       last[own] = static_cast<int>(i);
-      if (i == 0 || tasks[i - 1].queue == tasks[i].queue) continue;
-      count += before[static_cast<std::size_t>(tasks[i - 1].queue)] < static_cast<int>(i) - 1;
+      if (i == 0 || commands[i - 1].queue == commands[i].queue) continue;
+      count += before[static_cast<std::size_t>(commands[i - 1].queue)] < static_cast<int>(i) - 1;
     }
     return count;
   }
@@ -219,11 +220,12 @@ class late_machine {
       if (r.next[q] == r.lists[q].size()) continue;
       int const i = r.lists[q][r.next[q]];
       bool can = true;
-      for (int w : r.all[static_cast<std::size_t>(i)].task.waits) can = can && r.is_done[static_cast<std::size_t>(w)];
+      for (int w : r.all[static_cast<std::size_t>(i)].command.waits)
+        can = can && r.is_done[static_cast<std::size_t>(w)];
       if (can) heads.push_back(i);
     }
     if (heads.size() > 1)
-      std::erase_if(heads, [&](int i) { return r.all[static_cast<std::size_t>(i)].task.queue == postponed; });
+      std::erase_if(heads, [&](int i) { return r.all[static_cast<std::size_t>(i)].command.queue == postponed; });
     return heads.empty() ? -1 : heads[static_cast<std::size_t>(draw(heads.size()))];
   }
   /// Runs one; a sentence if it fails.
@@ -234,11 +236,11 @@ class late_machine {
       for (std::size_t k = all.next[q]; k < all.lists[q].size() && all.lists[q][k] < i; ++k) {
         is_early = true;
         given const& before = all.all[static_cast<std::size_t>(all.lists[q][k])];
-        if (checks_order && meshtensor::conflict(before.task, g.task))
+        if (checks_order && meshtensor::conflict(before.command, g.command))
           return g.what + " runs before " + before.what + ", whose memory it shares: a wait is missing";
       }
     out_of_order += is_early;
-    for (auto const* list : {&g.task.reads, &g.task.writes})
+    for (auto const* list : {&g.command.reads, &g.command.writes})
       for (auto const& r : *list)
         if (!r.empty() && !is_mine(r)) return g.what + " touches memory that was given back";
     if (!fails_at.empty() && g.what.starts_with(fails_at)) return "the kernel of " + g.what + " failed";
@@ -246,7 +248,7 @@ class late_machine {
       if (computes || g.what == "download") g.work();
     } catch (std::exception const& e) { return g.what + ": " + e.what(); }
     all.is_done[static_cast<std::size_t>(i)] = true;
-    ++all.next[static_cast<std::size_t>(g.task.queue)];
+    ++all.next[static_cast<std::size_t>(g.command.queue)];
     return {};
   }
   bool is_mine(meshtensor::byte_range const& r) const {

@@ -66,11 +66,11 @@ class text_gpu final : public meshtensor::cuda::gpu {
   void wait() override {}
   meshtensor::cuda::api::stream stream() override { return nullptr; }
   void enter_here() override {}
-  void begin_recording() override {}
-  std::unique_ptr<meshtensor::cuda::recorded_step> end_recording() override {
-    return std::make_unique<meshtensor::cuda::recorded_step>();
+  void begin_capture() override {}
+  std::unique_ptr<meshtensor::cuda::captured_step> end_capture() override {
+    return std::make_unique<meshtensor::cuda::captured_step>();
   }
-  void replay(meshtensor::cuda::recorded_step const&) override {}
+  void replay(meshtensor::cuda::captured_step const&) override {}
 
  private:
   gpu_generation generation_;

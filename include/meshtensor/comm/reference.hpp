@@ -65,7 +65,8 @@ using calls_of_ranks = function_ref<collective_call const&(int rank)>;
 
 /// Performs the collective for all members of all groups at once. `in` and `out` have one pointer for each rank.
 /// all_reduce and broadcast may be in place. errors R20
-inline void exchange(calls_of_ranks calls, std::span<group const> groups, void const* const* in, void* const* out) {
+inline void run_collective(calls_of_ranks calls, std::span<group const> groups, void const* const* in,
+                           void* const* out) {
   for (group const& g : groups) {
     collective_call const& call = calls(g.members[0]);
     for (int m = 0; m < g.count; ++m) require_valid(calls(g.members[m]), g.count, m);
@@ -89,9 +90,9 @@ inline void exchange(calls_of_ranks calls, std::span<group const> groups, void c
 }
 
 /// The same for blocks that all have the same extents.
-inline void exchange(collective_call const& call, std::span<group const> groups, void const* const* in,
-                     void* const* out) {
-  exchange([&](int) -> collective_call const& { return call; }, groups, in, out);
+inline void run_collective(collective_call const& call, std::span<group const> groups, void const* const* in,
+                           void* const* out) {
+  run_collective([&](int) -> collective_call const& { return call; }, groups, in, out);
 }
 
 }  // namespace meshtensor

@@ -64,8 +64,8 @@ concept queueing_machine = device_machine<M> && requires(M& d, M const& c, int n
 /// A machine that keeps the work of a recording, and can repeat all of it by one call.
 template <class M>
 concept capturing_machine = device_machine<M> && requires(M& d) {
-  d.begin_recording();
-  d.replay(*d.end_recording());
+  d.begin_capture();
+  d.replay(*d.end_capture());
 };
 
 /// A node as one rank computes it. The views have no addresses. `inside` has the views of all values, by id.
@@ -87,7 +87,7 @@ concept recording_device =
              node_views const& v, view const& x, std::byte* at, std::int64_t bytes) {
       typename D::recorded_program::memory;
       typename D::recorded_program::host_block;
-      typename D::recorded_program::exchange;
+      typename D::recorded_program::device_collective;
       // the list to which a node adds its work
       to_do.copy(at, at, bytes);
       to_do.clear(at, bytes);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "meshtensor/comm/reference.hpp"
-#include "meshtensor/device/order_list.hpp"
+#include "meshtensor/device/command_list.hpp"
 #include "meshtensor/device/owned_memory.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/detail/accumulate.hpp"
@@ -34,7 +34,7 @@ class program_on_machine {
  public:
   using memory = owned_memory<Machine>;
   using host_block = owned_host_memory<Machine>;
-  using recorder = order_list<Machine>;
+  using recorder = command_list<Machine>;
   /// Adds a node's work to a list. `state` is the machine's copy of the seed, the step and the numbers.
   using work = std::function<void(recorder&, evaluation const&, std::byte* state, std::byte* workspace)>;
   struct captured {};
@@ -53,9 +53,9 @@ class program_on_machine {
   void prepare_sum(dtype) {}
 
   /// A collective among ranks that share the machine.
-  class exchange {
+  class device_collective {
    public:
-    exchange(Machine& d, std::string what) : machine_(d), what_(std::move(what)) {}
+    device_collective(Machine& d, std::string what) : machine_(d), what_(std::move(what)) {}
 
     /// Records the collective for one group. `calls`, `in` and `out` have the calls and blocks of its members.
     void record(recorder& to_do, std::vector<collective_call const*> const& calls, std::vector<std::byte*> const& in,
@@ -78,8 +78,9 @@ class program_on_machine {
       }
       to_do.launch(std::move(about), [all] {
         group const g{all->members.data(), static_cast<int>(all->members.size()), 0};
-        meshtensor::exchange([&](int k) -> collective_call const& { return all->calls[static_cast<std::size_t>(k)]; },
-                             std::span<group const>(&g, 1), all->in.data(), all->out.data());
+        meshtensor::run_collective(
+            [&](int k) -> collective_call const& { return all->calls[static_cast<std::size_t>(k)]; },
+            std::span<group const>(&g, 1), all->in.data(), all->out.data());
       });
     }
 
@@ -87,7 +88,9 @@ class program_on_machine {
     Machine& machine_;
     std::string what_;
   };
-  exchange prepare_exchange(node const& n, collective_call const&, int) { return exchange(machine_, name_of_work(n)); }
+  device_collective prepare_collective(node const& n, collective_call const&, int) {
+    return device_collective(machine_, name_of_work(n));
+  }
   void load() {}
 
   std::byte* workspace() const { return nullptr; }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads the tasks of a step over a device's queues: it chooses each task's queue, and the tasks of other queues for
-// which it waits. Tasks come in list order, with the bytes that they touch. In any order that queues and waits allow,
-// the bytes are the same as in list order.
+// Spreads the commands of a step over a device's queues: it chooses each command's queue, and the commands of other
+// queues for which it waits. Commands come in list order, with the bytes that they touch. In any order that queues and
+// waits allow, the bytes are the same as in list order.
 #pragma once
 
 #include <algorithm>
 #include <map>
 #include <span>
 
-#include "meshtensor/device/queued_task.hpp"
+#include "meshtensor/device/queued_command.hpp"
 
 namespace meshtensor {
 
-/// A task goes to the queue of the last task on which it depends, if nothing has been added to this queue since.
-/// Otherwise it goes to the queue that was used least recently. It does not wait for tasks that its queue already knows
-/// to have ended.
+/// A command goes to the queue of the last command on which it depends, if nothing has been added to this queue since.
+/// Otherwise it goes to the queue that was used least recently. It does not wait for commands that its queue already
+/// knows to have ended.
 class queue_plan {
  public:
   explicit queue_plan(int queues) : last_(static_cast<std::size_t>(queues), -1) {}
 
-  /// Adds the next task and returns its number.
+  /// Adds the next command and returns its number.
   int add(std::vector<byte_range> reads, std::vector<byte_range> writes) {
     int const number = size();
     std::vector<int> before;
@@ -29,24 +29,25 @@ class queue_plan {
     before.erase(std::unique(before.begin(), before.end()), before.end());
     std::erase(before, number);
     int const queue = queue_after(before);
-    tasks_.push_back({queue, {}, std::move(reads), std::move(writes)});
+    commands_.push_back({queue, {}, std::move(reads), std::move(writes)});
     known_.push_back(last_[index(queue)] < 0 ? std::vector<int>(last_.size(), -1) : known_[index(last_[index(queue)])]);
     std::vector<int>& known = known_.back();
     for (int b : before) {  // later ones first, because they may have waited for earlier ones
-      int const there = tasks_[index(b)].queue;
+      int const there = commands_[index(b)].queue;
       if (there == queue || known[index(there)] >= b) continue;
-      tasks_.back().waits.push_back(b);
+      commands_.back().waits.push_back(b);
       for (std::size_t q = 0; q < known.size(); ++q) known[q] = std::max(known[q], known_[index(b)][q]);
     }
     known[index(queue)] = last_[index(queue)] = number;
     return number;
   }
-  int size() const { return static_cast<int>(tasks_.size()); }
-  queued_task const& operator[](int number) const { return tasks_[index(number)]; }
-  std::vector<queued_task> const& tasks() const { return tasks_; }
+  int size() const { return static_cast<int>(commands_.size()); }
+  queued_command const& operator[](int number) const { return commands_[index(number)]; }
+  std::vector<queued_command> const& commands() const { return commands_; }
 
  private:
-  /// A run of bytes with the last task that wrote it, or -1 if there is none, and the tasks that have read it since.
+  /// A run of bytes with the last command that wrote it, or -1 if there is none, and the commands that have read it
+  /// since.
   struct segment {
     std::byte const* end;
     int writer;
@@ -56,7 +57,7 @@ class queue_plan {
 
   int queue_after(std::vector<int> const& before) const {
     for (int b : before)
-      if (last_[index(tasks_[index(b)].queue)] == b) return tasks_[index(b)].queue;
+      if (last_[index(commands_[index(b)].queue)] == b) return commands_[index(b)].queue;
     return static_cast<int>(std::ranges::min_element(last_) - last_.begin());
   }
   /// Cuts the run that contains this address in two.
@@ -90,9 +91,9 @@ class queue_plan {
     }
   }
 
-  std::vector<queued_task> tasks_;
-  std::vector<std::vector<int>> known_;  // [task][queue]: the last task that has ended when this one has
-  std::vector<int> last_;                // the last task of each queue
+  std::vector<queued_command> commands_;
+  std::vector<std::vector<int>> known_;  // [command][queue]: the last command that has ended when this one has
+  std::vector<int> last_;                // the last command of each queue
   std::map<std::byte const*, segment> segments_;
 };
 

@@ -11,7 +11,7 @@
 #include "meshtensor/emit/drawing/boxes.hpp"
 #include "meshtensor/emit/drawing/rank_colours.hpp"
 #include "meshtensor/emit/picture_of_parts.hpp"
-#include "meshtensor/emit/report/exchanges.hpp"
+#include "meshtensor/emit/report/collectives.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -26,7 +26,7 @@ class drawing_writer : boxes_writer {
   /// The image of all figures, and of the collectives of a step below them.
   std::string image() {
     draw();
-    lines(canvas_, left, y_, exchanges_of_report(m_, plan_).text());
+    lines(canvas_, left, y_, collectives_of_report(m_, plan_).text());
     return canvas_.image();
   }
 

@@ -11,7 +11,7 @@
 #include "meshtensor/emit/page/longest_chain.hpp"
 #include "meshtensor/emit/page/memory_curve.hpp"
 #include "meshtensor/emit/page/style.hpp"
-#include "meshtensor/emit/report/exchanges.hpp"
+#include "meshtensor/emit/report/collectives.hpp"
 #include "meshtensor/emit/report/sharded_dims.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -69,7 +69,7 @@ class page_writer {
   }
 
   std::string section(plan_on_page const& p) {
-    exchanged const sent = traffic_of(p.graph, p.planned);
+    step_traffic const sent = traffic_of(p.graph, p.planned);
     computed const work = work_of(p.graph, p.planned.numbers);
     std::int64_t const parameters = parameter_count(p.graph, p.planned.numbers);
     plan const& q = p.planned;
@@ -107,7 +107,7 @@ class page_writer {
     return all + "</table>\n";
   }
   static std::string collectives(plan_on_page const& p) {
-    auto const lines = exchanges_of_report(p.graph, p.planned).lines();
+    auto const lines = collectives_of_report(p.graph, p.planned).lines();
     if (lines.empty()) return "<h2>Collectives</h2>\n<p>None: no rank receives data from another one.</p>\n";
     std::string all =
         "<h2>Collectives</h2>\n<p>The bytes are those that a rank receives in a step.</p>\n"

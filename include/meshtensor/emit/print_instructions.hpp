@@ -57,7 +57,7 @@ class instruction_printer {
       case zero: return sized(" " + at(i.to_value()));
       case launch: return " " + std::string(text_of(n)) + move("(" + all(n.operands) + ")", all(n.results));
       case start:
-      case exchange: return " " + std::string(text_of(n)) + move(at(i.from_value()), at(i.to_value()));
+      case collective: return " " + std::string(text_of(n)) + move(at(i.from_value()), at(i.to_value()));
       case wait: return " " + std::string(text_of(m_.nodes[i.from])) + " " + at(i.to_value());
       case begin_loop:
         return " " + m_.dim_name(loop::of(n).dim).text() + ", " + std::to_string(i.trips) + " times" +

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "meshtensor/base/quantity.hpp"
+#include "meshtensor/emit/report/collectives.hpp"
 #include "meshtensor/emit/report/dims.hpp"
-#include "meshtensor/emit/report/exchanges.hpp"
 #include "meshtensor/emit/report/memory.hpp"
 #include "meshtensor/emit/report/uneven_dims.hpp"
 #include "meshtensor/emit/report/variables.hpp"
@@ -47,7 +47,7 @@ std::string report(module const& graph, plan const& planned, mesh_shape const& m
   detail::variables_of_report const variables(graph, numbers);
   std::string const uneven = detail::uneven_dims_of_report(graph, numbers, mesh).text();
   return detail::dims_of_report(graph, numbers, mesh).text() + uneven + variables.text("parameters", true) +
-         variables.text("state", false) + detail::exchanges_of_report(graph, planned).text() +
+         variables.text("state", false) + detail::collectives_of_report(graph, planned).text() +
          detail::computation_text(graph, numbers, mesh, !uneven.empty()) +
          detail::memory_of_report(graph, planned).text();
 }

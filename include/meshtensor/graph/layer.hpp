@@ -52,60 +52,46 @@ constexpr auto given_up_results(Args const&... args) {
     }(one, std::make_index_sequence<F::result_count>{});
   else return one;
 }
+
+/// The call of a layer. If `IsOfLibrary`, its nodes report the line of the scope with which it was called.
+template <class F, bool IsOfLibrary>
+struct callable_layer {
+  F body;
+  template <class... Args>
+  requires nothing_found<decltype(layer_finding<F, Args...>())>
+  constexpr auto operator()(Args const&... args) const {
+    return called(args...);
+  }
+  /// Rejects wrong arguments.
+  template <class... Args, class Reason = decltype(layer_finding<F, Args...>())>
+  requires(!nothing_found<Reason>)
+  MESHTENSOR_REFUSES constexpr auto operator()(Args const&... args) const {
+    static_assert(is_said<Reason>, "meshtensor refuses this call");
+    return given_up_results<F>(args...);
+  }
+
+ private:
+  template <scope S, class... Args>
+  constexpr auto called(S const& s, Args const&... args) const {
+    auto const here = s.enter(IsOfLibrary);
+    return body(s, args...);
+  }
+};
+
 }  // namespace detail
 
 /// A part of a model as an object, for example `inline constexpr mt::layer attention = [](mt::scope auto s, auto x)
 /// {…};`. It is called with a scope of its own: `attention(s / "attention", x)`. The nodes that it traces belong to
 /// that scope, for layouts and for errors.
 template <class F>
-struct layer {
-  F body;
-  constexpr layer(F f) : body(f) {}  // NOLINT: a function is a layer
-  template <class... Args>
-  requires nothing_found<decltype(detail::layer_finding<F, Args...>())>
-  constexpr auto operator()(Args const&... args) const {
-    return called(args...);
-  }
-  /// Rejects wrong arguments.
-  template <class... Args, class Reason = decltype(detail::layer_finding<F, Args...>())>
-  requires(!nothing_found<Reason>)
-  MESHTENSOR_REFUSES constexpr auto operator()(Args const&... args) const {
-    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
-    return detail::given_up_results<F>(args...);
-  }
-
- private:
-  template <scope S, class... Args>
-  constexpr auto called(S const& s, Args const&... args) const {
-    auto const here = s.enter(false);
-    return body(s, args...);
-  }
+struct layer : detail::callable_layer<F, false> {
+  constexpr layer(F f) : detail::callable_layer<F, false>{f} {}  // NOLINT: a function is a layer
 };
 
 /// A layer of the library. Its nodes report the line of the scope with which it was called.
 template <class F>
-struct library_layer {
-  F body;
-  constexpr library_layer(F f) : body(f) {}  // NOLINT: a function is a layer
-  template <class... Args>
-  requires nothing_found<decltype(detail::layer_finding<F, Args...>())>
-  constexpr auto operator()(Args const&... args) const {
-    return called(args...);
-  }
-  /// Rejects wrong arguments.
-  template <class... Args, class Reason = decltype(detail::layer_finding<F, Args...>())>
-  requires(!nothing_found<Reason>)
-  MESHTENSOR_REFUSES constexpr auto operator()(Args const&... args) const {
-    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
-    return detail::given_up_results<F>(args...);
-  }
-
- private:
-  template <scope S, class... Args>
-  constexpr auto called(S const& s, Args const&... args) const {
-    auto const here = s.enter(true);
-    return body(s, args...);
-  }
+struct library_layer : detail::callable_layer<F, true> {
+  constexpr library_layer(F f) : detail::callable_layer<F, true>{f} {}  // NOLINT: a function is a layer
 };
 
 }  // namespace meshtensor

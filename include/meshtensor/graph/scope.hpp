@@ -9,7 +9,7 @@
 
 #include "meshtensor/graph/layer.hpp"
 #include "meshtensor/graph/scope/declaration_finding.hpp"
-#include "meshtensor/graph/scope/variables.hpp"
+#include "meshtensor/graph/scope/scope_variables.hpp"
 #include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor {

@@ -105,8 +105,8 @@ struct sharding {
 
 /// Whether each rank holds, along an axis, the groups of the rows that it holds. This is so if rows were exchanged by
 /// these groups over this axis, and if placement `p` divides the groups in the same way as the exchange.
-constexpr bool lies_with_rows(module const& m, sharding const& rule, int holders, int groups, int axis,
-                              placement const& p) {
+constexpr bool divides_as_rows(module const& m, sharding const& rule, int holders, int groups, int axis,
+                               placement const& p) {
   if (!rule.looks || groups != rule.looked_up || m.dims[holders].kind != dim_row::holders) return false;
   if (m.dims[holders].first != groups) return false;
   placement const exchange = row_holders::unpacked(m.dims[holders].value).exchange;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of variables in the bodies of loops. They become carries, or slices that the loop stacks, and one write behind
-// the loop.
+// Updates of variables in the bodies of loops. They become carries, or slices that the loop stacks, and one write
+// behind the loop.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"

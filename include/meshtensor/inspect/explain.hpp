@@ -85,7 +85,7 @@ template <class = lazy>
 std::string text_of_instructions(module const& m, plan const& p) {
   int entry = 0;
   while (m.regions[entry].kind != region_kind::entry) ++entry;
-  return text_of(instructions_of({m, p, entry}), m, p);
+  return text_of(instructions_of_entry(m, p, entry), m, p);
 }
 #if MESHTENSOR_COMPILED
 extern template std::string text_of_instructions<lazy>(module const&, plan const&);

@@ -11,7 +11,7 @@
 #include "meshtensor/inspect/link_clock.hpp"
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/pass/list_instructions.hpp"
+#include "meshtensor/pass/passes.hpp"
 
 namespace meshtensor {
 
@@ -35,7 +35,7 @@ class step_clock {
     require(best.flops > 0 && best.bytes > 0, "R28: a processor needs rates above 0");
     int entry = 0;
     while (m.regions[entry].kind != region_kind::entry) ++entry;
-    list_ = instructions_of({m, p, entry});
+    list_ = instructions_of_entry(m, p, entry);
     for (instruction const& i : list_)
       if (i.kind == instruction_kind::launch) seconds_[i.node] = seconds_of_kernel(m.nodes[i.node]);
     rank_context const mine(m, p, mesh, 0);
@@ -125,7 +125,7 @@ class step_clock {
       case accumulate: touch(3 * i.bytes); break;
       case start: send(message_of(i.node)); break;
       case wait: receive(message_of(static_cast<node_id>(i.from))); break;
-      case exchange: send(message_of(i.node)), receive(message_of(i.node)); break;
+      case collective: send(message_of(i.node)), receive(message_of(i.node)); break;
       case begin_loop: run_loop(i, at); return behind(list_, at);
       case begin_next:
         if (iteration_ + 1 < i.trips) run_body(at + 1);

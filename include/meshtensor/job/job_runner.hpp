@@ -12,7 +12,7 @@
 
 namespace meshtensor {
 
-class mpi_world;
+class process_group;
 struct start_record;
 
 /// The work of each rank in one run.
@@ -35,8 +35,8 @@ class job_runner {
   /// Seconds by which the job's clock is ahead of this machine's clock. This is the time that a network model has
   /// added.
   virtual double ahead() const { return 0; }
-  /// The MPI processes that share the job, or null if this process holds all ranks.
-  virtual mpi_world* processes() { return nullptr; }
+  /// The processes that share the job, or null if this process holds all ranks.
+  virtual process_group* processes() { return nullptr; }
   /// Compares the programs that all processes are about to run. A process passes its record. If it could not make one,
   /// it passes the exception `refused` instead. A runner of several processes calls require_same_on_all_ranks
   /// (same_on_all_ranks.hpp).

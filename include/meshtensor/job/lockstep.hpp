@@ -70,8 +70,8 @@ class lockstep final : public transport {
     std::vector<std::size_t> bytes;               // of each result
     std::vector<std::vector<std::byte>> results;  // kept until the wait
     void run(void* const* to) const {
-      exchange([this](int rank) -> collective_call const& { return *calls[static_cast<std::size_t>(rank)]; }, groups,
-               in.data(), to);
+      run_collective([this](int rank) -> collective_call const& { return *calls[static_cast<std::size_t>(rank)]; },
+                     groups, in.data(), to);
     }
   };
 

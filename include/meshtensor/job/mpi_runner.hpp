@@ -7,6 +7,7 @@
 #include "meshtensor/comm/mpi.hpp"
 #include "meshtensor/comm/mpi/last_words.hpp"
 #include "meshtensor/comm/mpi/pin.hpp"
+#include "meshtensor/comm/mpi/process_group.hpp"
 #include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/job/job_runner.hpp"
 #include "meshtensor/job/launch.hpp"
@@ -29,7 +30,7 @@ class mpi_runner final : public job_runner {
 
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }
-  mpi_world* processes() override { return world_.size() > 1 ? &world_ : nullptr; }
+  process_group* processes() override { return world_.size() > 1 ? &processes_ : nullptr; }
   void require_same(start_record const* mine, std::exception_ptr const& refused) override {
     require_same_on_all_ranks(*this, mine, refused);
   }
@@ -63,6 +64,7 @@ class mpi_runner final : public job_runner {
         end_(std::make_unique<transport_over<mpi_world>>(world_)) {}
 
   mpi_world world_;
+  comm::mpi_process_group processes_{world_};
   std::unique_ptr<transport_over<mpi_world>> end_;
   std::optional<comm::last_words> last_words_;  // only where a launcher started the ranks
 };

@@ -27,7 +27,7 @@ struct axis {
   static_assert(Extent >= 0, "meshtensor S01: an axis has at least one rank");
   static constexpr name axis_name = Name;
   static constexpr std::int64_t axis_size = Extent;  // 0 if it is bound at start-up
-  constexpr axis_extent operator()(std::int64_t processors) const { return {Name, processors}; }
+  constexpr axis_extent operator()(std::int64_t ranks) const { return {Name, ranks}; }
 };
 
 template <class A>

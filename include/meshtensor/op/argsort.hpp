@@ -57,9 +57,7 @@ struct argsort_rule {
     argsort_attributes const a = argsort_attributes::of(e.n);
     int const along = y.find(a.dim);
     std::int64_t const count = y.extent[along];
-    walk<2> w;
-    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = i == along ? 1 : y.extent[i];
-    w.bind(0, x, y.dim), w.bind(1, y, y.dim);
+    walk<2> w = walk_of_lines(x, y, along);
     if (w.empty() || count == 0) return;
     std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
     with_element(x.type, [&]<class E>() {

@@ -3,22 +3,11 @@
 #pragma once
 
 #include "meshtensor/graph/updates_of_branch.hpp"
-#include "meshtensor/op/broadcast.hpp"
+#include "meshtensor/op/control/zeros_around.hpp"
 #include "meshtensor/op/while_loop.hpp"
 
 namespace meshtensor {
 namespace detail {
-
-/// Records zeros like a value of the innermost region, in the region around it.
-constexpr value_id zeros_around(builder& b, value_id inside) {
-  value const like = b.m.values[inside];
-  region_id const here = b.region;
-  b.region = b.m.regions[here].parent, --b.depth;
-  value_id const zero = constant(b, 0, like.type);
-  value_id const all = like.dims.count == 0 ? zero : broadcast(b, zero, like.dims);
-  b.region = here, ++b.depth;
-  return all;
-}
 
 /// The handles that a branch returns, and the results of the loop that runs the branch.
 template <class Given>

@@ -90,9 +90,7 @@ struct cumulative_sum_rule {
     cumulative_sum_attributes const a = cumulative_sum_attributes::of(e.n);
     int const along = y.find(a.dim);
     std::int64_t const count = y.extent[along];
-    walk<2> w;
-    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = i == along ? 1 : y.extent[i];
-    w.bind(0, x, y.dim), w.bind(1, y, y.dim);
+    walk<2> w = walk_of_lines(x, y, along);
     if (w.empty() || count == 0) return;
     with_element(y.type, [&]<class E>() {
       do {

@@ -2,9 +2,9 @@
 // einsum: products, summed over the dims that the result lacks.
 #pragma once
 
-#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/op/detail/einsum_loop.hpp"
 #include "meshtensor/op/detail/einsum_types.hpp"
+#include "meshtensor/op/detail/points_of_operands.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace meshtensor {
@@ -36,16 +36,7 @@ struct einsum_rule {
 
   /// One operation for each operand, at every point of all dims.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
-    bool seen[max_dims] = {};
-    std::int64_t points = 1;
-    for (int k = 0; k < n.operands.count; ++k) {
-      value const& v = m.operand_value(n, k);
-      for (int i = 0; i < v.dims.count; ++i) {
-        if (!seen[v.dims.at[i]]) points = saturated_product(points, extents.local(v, i));
-        seen[v.dims.at[i]] = true;
-      }
-    }
-    return saturated_product(points, n.operands.count);
+    return saturated_product(detail::points_of_operands(m, n, extents), n.operands.count);
   }
 
   /// Drops factors of one. The node stays an einsum even with one operand, because a sum of one term turns -0 into 0.

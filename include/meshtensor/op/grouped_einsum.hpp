@@ -52,17 +52,7 @@ struct grouped_einsum_rule {
 
   /// Two operations for every point of all dims but the groups, because each row meets only one of the groups.
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
-    bool seen[max_dims] = {};
-    seen[grouped_einsum_attributes::of(n).groups] = true;
-    std::int64_t points = 1;
-    for (int k = 0; k < n.operands.count; ++k) {
-      value const& v = m.operand_value(n, k);
-      for (int i = 0; i < v.dims.count; ++i) {
-        if (!seen[v.dims.at[i]]) points = saturated_product(points, extents.local(v, i));
-        seen[v.dims.at[i]] = true;
-      }
-    }
-    return saturated_product(points, 2);
+    return saturated_product(detail::points_of_operands(m, n, extents, grouped_einsum_attributes::of(n).groups), 2);
   }
 
   // As for einsum. The dim of the groups counts as known, because the index stands for it.

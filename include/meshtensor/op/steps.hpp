@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/op/control.hpp"
-#include "meshtensor/op/full.hpp"
+#include "meshtensor/op/control/zeros_around.hpp"
 
 namespace meshtensor {
 
@@ -13,17 +13,6 @@ enum class step_outputs : std::uint8_t { last, every };
 inline constexpr step_outputs every_step = step_outputs::every;
 
 namespace detail {
-
-/// Zeros like a value of the innermost region, in the region around it.
-constexpr value_id zeros_outside(builder& b, value_id inside) {
-  value const like = b.m.values[inside];
-  region_id const here = b.region;
-  b.region = b.m.regions[here].parent, --b.depth;
-  value_id const zero = constant(b, 0, like.type);
-  value_id const all = like.dims.count == 0 ? zero : broadcast(b, zero, like.dims);
-  b.region = here, ++b.depth;
-  return all;
-}
 
 template <class S, class Program>
 constexpr void record_steps(S const& s, builder& b, dim_id dim, Program const& program, step_outputs which,
@@ -40,7 +29,7 @@ constexpr void record_steps(S const& s, builder& b, dim_id dim, Program const& p
   bool const stacks = which == step_outputs::every;
   id_list<> carries{}, results{};
   for (int i = 0; i < given.count && !stacks; ++i)
-    carries.add(zeros_outside(b, given.at[i])), b.add_carry(carries.at[i]);
+    carries.add(zeros_around(b, given.at[i])), b.add_carry(carries.at[i]);
   updated_states const states(b);  // after every use, because it turns the arguments of states into carries
   if (!stacks) results.add_all(given);
   results.add_all(states.next);

@@ -40,7 +40,7 @@ struct stages_of<Programs, Entry, Mesh, Layout> : lowered<Programs, Entry, Mesh,
 /// `static_assert(traffic<train_step, mesh, layout>.all_reduces == 14)` documents a layout. It takes the arguments of
 /// `executable`, without the device.
 template <class... Args>
-inline constexpr exchanged traffic = [] {
+inline constexpr step_traffic traffic = [] {
   using stages = detail::stages_of<Args...>;
   static_assert(is_valid<stages::partitioned> && is_valid<stages::bound>);
   return traffic_of(stages::graph, stages::planned);

@@ -82,15 +82,15 @@ struct instruction_lister {
     if (starts_ahead(n)) return;
     // If a reduced slice is not in its stack, its memory holds it for one iteration only, so the collective ends here.
     bool const ends_here = ends_behind_loop(n) && placed(to) != place::stack_slice;
-    give(ends_here ? exchange : start, which, from, to);
+    give(ends_here ? collective : start, which, from, to);
   }
 
   constexpr void bind_to_turn(node_id which, value_id v) {
     give(bind_turn, which, no_id, v, planned_bytes(p.numbers, m.values[v]));
   }
   /// Starts a collective of a loop's slices for a later iteration.
-  constexpr void start_ahead(node_id collective, instruction_kind when) {
-    node const& n = m.nodes[collective];
+  constexpr void start_ahead(node_id started, instruction_kind when) {
+    node const& n = m.nodes[started];
     node_id const which = node_owning(m, n.region);
     node const& owner = m.nodes[which];
     loop const l = loop::of(owner);
@@ -98,7 +98,7 @@ struct instruction_lister {
     add(instruction{when, which, no_id, no_id, 0, p.numbers.extent[l.dim], l.reversed});
     give(bind_slice, which, m.operand(owner, place_of(m.nodes[m.values[slice].node])), slice, bytes(slice));
     bind_to_turn(which, m.result(n));
-    give(start, collective, slice, m.result(n));
+    give(start, started, slice, m.result(n));
     give(end, which, no_id, no_id);
   }
   template <class F>

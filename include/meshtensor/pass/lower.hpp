@@ -171,7 +171,7 @@ std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_sh
 }
 
 /// Plans an entry that the compiler has lowered, for a mesh and extents that are known only at start-up. The compiler
-/// has run the steps that depend on no numbers, and engines list the instructions.
+/// has run the steps that depend on no numbers, and `session` lists the instructions.
 ///
 /// errors  S codes of `bind`
 template <class Lazy = lazy>

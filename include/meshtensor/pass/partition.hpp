@@ -6,7 +6,7 @@
 #pragma once
 
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/pass/partition/place.hpp"
+#include "meshtensor/pass/partition/partition_operation.hpp"
 #include "meshtensor/pass/partition/regions.hpp"
 
 namespace meshtensor {
@@ -38,7 +38,7 @@ struct partitioner {
       case primitive::composite: regions.composite(n); break;
       default:
         if (declared(n.kind).attributes[0].kind == attribute_kind::request) requested_placement(n);
-        else place_operation(p, n);
+        else partition_operation(p, n);
     }
   }
   /// Whether a node would show exchanged rows outside of the step, or number them, or give them random numbers. That is

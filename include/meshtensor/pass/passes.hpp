@@ -135,6 +135,13 @@ constexpr int plan_step_giving() {
   if constexpr (std::is_same_v<result_of_step<Row>, Result>) return Row;
   else return plan_step_giving<Result, Row + 1>();
 }
+/// The instructions of a planned entry, by the row of `plan_steps` that lists them.
+template <class = lazy>
+dynamic_array<instruction> instructions_of_entry(module const& m, plan const& p, int entry) {
+  constexpr auto step = plan_step_at<plan_step_giving<instruction_list>()>();  // a copy, or all steps would be linked
+  mesh_shape const mesh{};  // is not read, because the list is the same for all ranks
+  return instructions_of(step.run({m, entry, mesh, {}, &p.numbers, &p}));
+}
 /// The number of rows of `plan_steps` that depend on no more than `input`. They are the first rows.
 template <pass_input Input, int Row = 0>
 constexpr int plan_steps_of() {

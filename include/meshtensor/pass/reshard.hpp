@@ -77,7 +77,7 @@ struct resharding {
     }
     return false;
   }
-  constexpr bool exchange(int position) {
+  constexpr bool all_to_all(int position) {
     int const a = next_axis(position);
     if (a < 0 || !at().shards(a)) return false;
     int const source = at().sharded_at(a);
@@ -138,7 +138,7 @@ struct resharding {
       if (any([&](int i) { return slice(i); })) continue;
       if (any([&](int i) { return scatter(i); })) continue;
       if (reduce()) continue;
-      if (any([&](int i) { return exchange(i); })) continue;
+      if (any([&](int i) { return all_to_all(i); })) continue;
       if (trade()) continue;
       if (any([&](int i) { return gather(i); })) continue;
       if (finish_blocked()) continue;

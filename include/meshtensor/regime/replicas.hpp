@@ -14,16 +14,32 @@ struct policy_gradients final : regime_hooks {
   Policy const& policy;
   S const& whole;
   D along;
-  id_list<> exchanged_by;  // parameters
+  id_list<max_variables, variable_id> covered{};  // parameters whose optimizer uses such gradients
 
-  constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d), exchanged_by{} {}
+  constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {}
   constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
     constexpr dtype T = parameters_of<S>::value;
     if constexpr (requires(any_tensor<T> g) { policy.gradient(training_replica<S, D>(whole, along), g); }) {
       gradient = policy.gradient(training_replica<S, D>(whole, along), any_tensor<T>(&b, gradient)).id;
-      exchanged_by.add(parameter);
+      covered.add(variable_read(b, parameter));
     }
     return gradient;
+  }
+  /// Reports G50 if a parameter is updated without such a gradient, so that the replicas would not stay equal.
+  constexpr void require_covered(builder& b) const {
+    for (int i = 0; i < b.m.node_count; ++i) {
+      node const& n = b.m.nodes[i];
+      if (n.kind != primitive::write || n.region != b.region || !b.m.variables[variable_of(n)].trainable) continue;
+      bool found = false;
+      for (int k = 0; k < covered.count; ++k) found = found || covered.at[k] == variable_of(n);
+      if (found) continue;
+      b.site = n.site;
+      diagnostic d{};
+      b.note(add_path(d << "G50 '", b.m, b.m.variables[variable_of(n)].path)
+             << "' is updated without an optimizer, so its replicas would differ, although the policy keeps replicas "
+                "equal: update it by minimize, or average its next value by mean(mt::across(x, replica), replica) and "
+                "make it a state");
+    }
   }
 };
 
@@ -39,7 +55,8 @@ struct policy_gradients final : regime_hooks {
 /// mesh shards the dim, each of its ranks computes its own replicas, see `over_replicas`.
 ///
 /// random  the numbers of a replica are its slice of numbers that have `Replica` in front
-/// errors  G42 the program has the dim itself; G49 the policy is not able to keep the replicas as it promises
+/// errors  G42 the program has an each over the dim; G44 and T07 it uses the dim; G49 of topologies; G50 it stands in a
+///         loop, or a parameter is updated without an optimizer although the policy averages gradients
 /// source  Buchlovsky et al., arXiv:1902.00465; Assran et al., arXiv:1811.10792
 template <class Program, auto Replica, class Policy>
 struct replicas {
@@ -58,10 +75,15 @@ struct replicas {
           using D = std::remove_const_t<decltype(Replica)>;
           Policy const policy{};
           builder& b = m.recorder();
+          b.expect(b.depth == 0, "G50 replicas stands in a loop, branch or mt::steps: let it stand around them");
           detail::policy_gradients<Policy, S, D> hooks(policy, m, Replica);
           b.regime = &hooks;
           Program{}(m);
           b.regime = nullptr;
+          if constexpr (requires(training_replica<S, D> r, any_tensor<training_replica<S, D>::type> g) {
+                          policy.gradient(r, g);
+                        })
+            hooks.require_covered(b);
           if constexpr (requires(training_replica<S, D> r) { policy.after_update(r); }) {
             training_replica<S, D> const one(m, Replica);
             auto const here = one.scope.enter();

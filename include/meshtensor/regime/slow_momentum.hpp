@@ -39,15 +39,15 @@ struct outer_step {
 
 /// A policy in which replicas take `Steps` steps alone. Then each gets start − learning_rate · velocity, where velocity
 /// ← decay · velocity + (start − mean), `start` are the parameters at the start of the period, and `mean` is the mean
-/// of all replicas.
+/// of all replicas. A policy of one's own sets the numbers: `struct mine : mt::slow_momentum<50> { constexpr mine() {
+/// decay = 0.8; } };`.
 ///
 /// layout  an all_reduce of the parameters in every step that ends a period, and nothing in the others
 /// state   start and velocity, like each parameter
 /// source  Wang et al., arXiv:1910.00643, algorithm 1, with a base optimizer of constant learning rate
 template <int Steps>
 struct slow_momentum : detail::outer_step<Steps> {
-  constexpr explicit slow_momentum(double learning_rate = 1, double decay = 0.5)
-      : detail::outer_step<Steps>{learning_rate, decay, false} {}
+  constexpr slow_momentum() : detail::outer_step<Steps>{1, 0.5, false} {}
 };
 
 /// A policy in which replicas take `Steps` steps alone, with AdamW as a rule, and an outer Nesterov momentum takes the
@@ -57,8 +57,7 @@ struct slow_momentum : detail::outer_step<Steps> {
 /// source  Douillard et al., arXiv:2311.08105, algorithm 1
 template <int Steps>
 struct diloco : detail::outer_step<Steps> {
-  constexpr explicit diloco(double learning_rate = 0.7, double decay = 0.9)
-      : detail::outer_step<Steps>{learning_rate, decay, true} {}
+  constexpr diloco() : detail::outer_step<Steps>{0.7, 0.9, true} {}
 };
 
 }  // namespace meshtensor

@@ -4,7 +4,7 @@
 
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/executable.hpp"
-#include "meshtensor/run/straight/engine.hpp"
+#include "meshtensor/run/unrolled/engine.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -15,12 +15,11 @@ struct compiled_arguments {
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct compiled_arguments<Program, Mesh, Layout, Device...> {
-  using type = executable<Program, Mesh, Layout, straight_line<typename nth<0, Device..., default_device>::type>>;
+  using type = executable<Program, Mesh, Layout, unrolled<typename nth<0, Device..., default_device>::type>>;
 };
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct compiled_arguments<Programs, Entry, Mesh, Layout, Device...> {
-  using type =
-      executable<Programs, Entry, Mesh, Layout, straight_line<typename nth<0, Device..., default_device>::type>>;
+  using type = executable<Programs, Entry, Mesh, Layout, unrolled<typename nth<0, Device..., default_device>::type>>;
 };
 
 }  // namespace detail
@@ -43,8 +42,8 @@ struct step_constants {
 };
 
 constexpr step_constants step_constants_of(module const& m, plan const& p, std::span<instruction const> instructions) {
-  exchanged const sent = traffic_of(m, p);
-  step_constants all{0, sent.exchanges, sent.bytes, p.arena_bytes + p.variable_bytes + p.input_bytes};
+  step_traffic const sent = traffic_of(m, p);
+  step_constants all{0, sent.messages, sent.bytes, p.arena_bytes + p.variable_bytes + p.input_bytes};
   run_counts const runs = run_counts_of(m, p.numbers);
   for (instruction const& i : instructions)
     if (i.kind == instruction_kind::launch) all.launches = saturated_sum(all.launches, runs.of[m.nodes[i.node].region]);

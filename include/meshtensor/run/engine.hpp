@@ -18,8 +18,12 @@ namespace meshtensor {
 template <class Device>
 class engine {
  public:
-  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-         transport* among);
+  /// Whether this engine reads the list of instructions. Otherwise the list may be empty.
+  static constexpr bool reads_instructions = true;
+
+  /// `instructions` are those of `entry` (pass/passes.hpp). The list must outlive the engine.
+  engine(module const& m, plan const& p, int entry, std::span<instruction const> instructions, Device device,
+         std::span<rank_context> ranks, transport* among);
 
   /// Runs one step. `numbers` are the evaluated numbers of the module.
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step);
@@ -59,9 +63,9 @@ class engine {
 
   meshtensor::module const& m_;
   Device device_;
-  std::span<rank_context> processors_;
+  std::span<rank_context> contexts_;
   collectives collectives_;
-  dynamic_array<instruction> list_;
+  std::span<instruction const> list_;
   // By rank, then in the order of launches. Empty if a rank's parts of all results are empty.
   dynamic_array<std::optional<typename Device::kernel>> kernels_;
   std::size_t launches_ = 0;

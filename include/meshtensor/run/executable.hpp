@@ -60,15 +60,15 @@ class executable_of {
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
   /// Whether the compiler generates code for the instructions of a step (see compiled_step).
-  static constexpr bool in_straight_line = arguments::argument::in_straight_line && early;
-  static_assert(!in_straight_line || is_static,
+  static constexpr bool is_unrolled = arguments::argument::is_unrolled && early;
+  static_assert(!is_unrolled || is_static,
                 "meshtensor T15: the compiler can write out a step only if it knows the extent of every dim and the "
                 "size of every mesh axis: declare them as numbers, or use mt::executable");
-  static_assert(!in_straight_line || host_device<device>,
+  static_assert(!is_unrolled || host_device<device>,
                 "meshtensor T15: the compiler can write out a step only for a device that runs its kernels in the "
                 "host's memory: use mt::executable on this one");
-  using running_device = std::conditional_t<in_straight_line && is_static && host_device<device>,
-                                            device_of_code<device, straight_code<stages, entry>>, device>;
+  using running_device = std::conditional_t<is_unrolled && is_static && host_device<device>,
+                                            device_of_code<device, unrolled_code<stages, entry>>, device>;
 
   /// Takes extents of dims and axes, one by one or as vectors, and numbers, in any order.
   ///
@@ -82,7 +82,7 @@ class executable_of {
       (bind(given), ...);
       detail::bind_axes_of_environment(mesh_);
       detail::bind_open_axis(mesh_, values.runner().size());
-      if constexpr (in_straight_line) {
+      if constexpr (is_unrolled) {
         static_assert((!std::is_same_v<Given, dim_extent> && ...),
                       "meshtensor T15: a compiled step has the extents of its dims in its types: leave them out here");
         program_ = std::make_unique<bound>();
@@ -165,8 +165,8 @@ class executable_of {
   }
   /// The same without a copy. See step_output. errors R06 this process holds several ranks
   template <name Label>
-  auto where_it_lies() const {
-    return outputs().template where_it_lies<Label>();
+  auto view_of() const {
+    return outputs().template view_of<Label>();
   }
   /// The whole output, on every process. See step_output.
   template <name Label>

@@ -46,9 +46,9 @@ inline port& port_of(dynamic_array<port>& ports, std::string_view label, char co
 /// place.
 class fed_inputs {
  public:
-  /// `m`, `processors` and `external` must outlive this object. `external` gets the address of each rank's part.
-  fed_inputs(module const& m, dynamic_array<rank_context> const& processors, dynamic_array<external_buffers>& external)
-      : m_(m), processors_(processors), external_(external) {}
+  /// `m`, `ranks` and `external` must outlive this object. `external` gets the address of each rank's part.
+  fed_inputs(module const& m, dynamic_array<rank_context> const& ranks, dynamic_array<external_buffers>& external)
+      : m_(m), contexts_(ranks), external_(external) {}
 
   /// Adds the input of node `input_node`.
   void add(node_id input_node) { ports_.push_back({m_.names[name_of(m_.nodes[input_node])].text(), input_node}); }
@@ -56,7 +56,7 @@ class fed_inputs {
   value_id value_of(port const& p) const { return m_.result(m_.nodes[p.node]); }
   /// The part that was fed to the `k`-th rank held here.
   view part(port const& p, std::size_t k) const {
-    view v = processors_[k].windows()[value_of(p)];
+    view v = contexts_[k].windows()[value_of(p)];
     v.data = external_[k].fed[p.node];
     return v;
   }
@@ -69,7 +69,7 @@ class fed_inputs {
   /// The dense window of a whole input, without an address. errors R02 no input has this name
   view window(std::string_view label) const {
     value_id const v = value_of(port_of(ports_, label, "R02", "input"));
-    view whole = processors_[0].windows()[v];
+    view whole = contexts_[0].windows()[v];
     for (int i = 0; i < whole.count; ++i) whole.extent[i] = whole.total[i], whole.origin[i] = 0;
     whole.densify();
     return whole;
@@ -93,10 +93,10 @@ class fed_inputs {
   ///
   /// errors  R02 no input has this name; R06 this process holds several ranks
   view local_window(std::string_view label) const {
-    if (processors_.size() != 1)
-      throw error("R06", {"feed_local gives one rank's part, but this process holds ", processors_.size(),
+    if (contexts_.size() != 1)
+      throw error("R06", {"feed_local gives one rank's part, but this process holds ", contexts_.size(),
                           ": feed the whole array"});
-    return processors_[0].windows()[value_of(port_of(ports_, label, "R02", "input"))];
+    return contexts_[0].windows()[value_of(port_of(ports_, label, "R02", "input"))];
   }
   /// Reads the part of this process's only rank in place. `elements` is -1 if the number is unknown.
   ///
@@ -129,7 +129,7 @@ class fed_inputs {
 
  private:
   meshtensor::module const& m_;
-  dynamic_array<rank_context> const& processors_;
+  dynamic_array<rank_context> const& contexts_;
   dynamic_array<external_buffers>& external_;
   dynamic_array<port> ports_;
   std::int64_t copied_ = 0;
@@ -138,9 +138,9 @@ class fed_inputs {
 template <class>
 void fed_inputs::feed(std::string_view label, view const& whole) {
   port& p = port_of(ports_, label, "R02", "input");
-  p.memory.resize(processors_.size());
-  for (std::size_t k = 0; k < processors_.size(); ++k) {
-    view to = processors_[k].windows()[value_of(p)];
+  p.memory.resize(contexts_.size());
+  for (std::size_t k = 0; k < contexts_.size(); ++k) {
+    view to = contexts_[k].windows()[value_of(p)];
     std::int64_t first = 0;
     for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
     to.data = external_[k].fed[p.node] = p.buffer(k, to.bytes());

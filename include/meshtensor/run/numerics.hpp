@@ -49,10 +49,10 @@ inline not_finite find_not_finite(view const& v) {
 template <class = lazy>
 class numerics_check {
  public:
-  numerics_check(module const& m, binding const& numbers, std::int64_t processors)
+  numerics_check(module const& m, binding const& numbers, std::int64_t ranks)
       : m_(m),
-        processors_(processors),
-        kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))),
+        ranks_(ranks),
+        kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(ranks))),
         awaited_(awaited_values(m, numbers)) {}
 
   /// Copies the operands that a kernel may overwrite, so that `after` can recompute the nodes of the kernel.
@@ -176,7 +176,7 @@ class numerics_check {
                              (is_in_loop(made_by) ? ", iteration " + std::to_string(p.context.iteration) : "");
     throw error("R32", {which, line.view(), given ? " is " : " gives ", type.view(), ": ", bad.count, " of ",
                         seen.size(), " elements are not finite, the first is ", number_at(seen, bad.first), where,
-                        processors_ < 2 ? "" : " on rank " + std::to_string(p.rank()), when,
+                        ranks_ < 2 ? "" : " on rank " + std::to_string(p.rank()), when,
                         given                               ? ": it was so before the step computed anything"
                         : made_by.kind == primitive::repeat ? ": a sum over its iterations"
                                                             : ": what it is made from is finite"});
@@ -205,7 +205,7 @@ class numerics_check {
   }
 
   meshtensor::module const& m_;
-  std::int64_t processors_;
+  std::int64_t ranks_;
   std::shared_ptr<std::vector<operands_kept>> kept_;  // by rank
   std::vector<bool> awaited_;                         // by value
 };

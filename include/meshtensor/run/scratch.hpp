@@ -20,9 +20,9 @@ namespace meshtensor {
 class scratch {
  public:
   /// Grows the blocks of this many ranks to `bytes` each. errors M10 not enough memory
-  void reserve(std::size_t processors, std::size_t bytes) {
-    if (blocks_.size() < processors) blocks_.resize(processors);
-    for (std::size_t k = 0; k < processors; ++k) {
+  void reserve(std::size_t ranks, std::size_t bytes) {
+    if (blocks_.size() < ranks) blocks_.resize(ranks);
+    for (std::size_t k = 0; k < ranks; ++k) {
       if (blocks_[k].size() >= bytes) continue;
       blocks_[k] = arena();  // frees first, so that both never exist at once
       blocks_[k] = arena(bytes);

@@ -94,7 +94,7 @@ class session {
 
   meshtensor::module const& graph() const { return m_; }
   plan const& planned() const { return p_; }
-  dynamic_array<rank_context> const& held() const { return processors_; }
+  dynamic_array<rank_context> const& held() const { return contexts_; }
 
  private:
   /// Whether one engine has all ranks held here.
@@ -142,7 +142,8 @@ class session {
   int entry_;
   Device device_;
   std::vector<int> ranks_;
-  dynamic_array<rank_context> processors_;
+  dynamic_array<instruction> list_;  // of all engines
+  dynamic_array<rank_context> contexts_;
   dynamic_array<external_buffers> external_;
   struct used_value {
     stored* value;
@@ -153,8 +154,8 @@ class session {
   dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all ranks held here
   std::unique_ptr<transport> lockstep_;                     // of all ranks, if they run in lockstep
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each rank held here, or one for all in lockstep
-  fed_inputs inputs_{m_, processors_, external_};
-  mutable written_outputs outputs_{m_, processors_, external_};   // gets its memory when that is first needed
+  fed_inputs inputs_{m_, contexts_, external_};
+  mutable written_outputs outputs_{m_, contexts_, external_};     // gets its memory when that is first needed
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   dynamic_array<number_value> numbers_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/base/dynamic_array.hpp"
+#include "meshtensor/pass/passes.hpp"
 #include "meshtensor/run/session.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -28,8 +29,9 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     else fill(part, first);
   });
   within_memory(p, [&] {
-    processors_.reserve(ranks_.size());
-    for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
+    if constexpr (engine<Device>::reads_instructions) list_ = instructions_of_entry(m, p, entry);
+    contexts_.reserve(ranks_.size());
+    for (int r : ranks_) contexts_.emplace_back(m, p, mesh, r);
     find_memory();
     external_.resize(ranks_.size());
     connect(later);
@@ -40,7 +42,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     if (job.processes() != nullptr) device_.join(*job.processes());
   if (runs_as_one()) {
     lockstep_ = job.transport_of_all(size);
-    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_, lockstep_.get()));
+    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, list_, device_, contexts_, lockstep_.get()));
   } else {
     engines_.resize(ranks_.size());
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
@@ -57,7 +59,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
 template <class Device>
 session<Device>::~session() {
   if (!store_.runner().has_failed()) return;
-  stays(processors_), stays(engines_), stays(inputs_), stays(outputs_);
+  stays(contexts_), stays(list_), stays(engines_), stays(inputs_), stays(outputs_);
 }
 
 template <class Device>
@@ -104,10 +106,10 @@ rates session<Device>::best_rates() {
 template <class Device>
 memory_use session<Device>::memory() const {
   memory_use use;
-  use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(processors_.size());
+  use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(contexts_.size());
   for (auto const& e : engines_) use.workspace += e->workspace_bytes();
   std::int64_t planned_here = 0;
-  for (std::size_t k = 0; k < processors_.size(); ++k) planned_here += store_.steps().resident(k, p_.arena_bytes);
+  for (std::size_t k = 0; k < contexts_.size(); ++k) planned_here += store_.steps().resident(k, p_.arena_bytes);
   for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
   for (external_buffers const& o : external_) use.workspace += o.unchanged.bytes_of_copies();
   for (port const& p : inputs_.ports())
@@ -120,7 +122,7 @@ template <class Device>
 void session<Device>::connect([[maybe_unused]] filling& later) {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
   dynamic_array<rank_context*> held;
-  for (rank_context& p : processors_) held.push_back(&p);
+  for (rank_context& p : contexts_) held.push_back(&p);
   for (external_buffers& o : external_) {
     o.variables.resize(static_cast<std::size_t>(m_.variable_count));
     o.fed.resize(static_cast<std::size_t>(m_.node_count));
@@ -169,8 +171,9 @@ void session<Device>::find_unchanged() {
 template <class Device>
 void session<Device>::make_engine(int rank, transport& t) {
   std::size_t const k = index_of(rank);
-  rank_context& p = processors_[k];
-  engines_[k] = std::make_unique<engine<Device>>(m_, p_, entry_, one_device(), std::span<rank_context>(&p, 1), &t);
+  rank_context& p = contexts_[k];
+  engines_[k] =
+      std::make_unique<engine<Device>>(m_, p_, entry_, list_, one_device(), std::span<rank_context>(&p, 1), &t);
 }
 
 template <class Device>

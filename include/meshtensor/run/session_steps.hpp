@@ -51,14 +51,14 @@ block session<Device>::whole(std::string_view label) const {
 
 template <class Device>
 block session<Device>::gathered(std::string_view label) {
-  if (static_cast<std::int64_t>(processors_.size()) == mesh_.size()) return whole(label);
+  if (static_cast<std::int64_t>(contexts_.size()) == mesh_.size()) return whole(label);
   value const& v = m_.values[output(label)];
   view const part = local(label);
   auto& bring = gatherings_[std::string(label)];
   if (!bring) {
     std::vector<std::int64_t> grains;
     for (int i = 0; i < v.dims.count; ++i) grains.push_back(p_.numbers.grain[v.dims.at[i]]);
-    bring = std::make_unique<gathering>(mesh_, processors_[0].rank(), v.layout, part, grains);
+    bring = std::make_unique<gathering>(mesh_, contexts_[0].rank(), v.layout, part, grains);
   }
   block all(v.type, v.dims, p_.numbers);
   std::vector<double> copied;  // of a part that is in the caller's array
@@ -80,8 +80,8 @@ void session<Device>::count() {
 
 template <class Device>
 void session<Device>::find_memory() {
-  store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
-  for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
+  store_.steps().reserve(contexts_.size(), static_cast<std::size_t>(p_.arena_bytes));
+  for (std::size_t k = 0; k < contexts_.size(); ++k) contexts_[k].use(store_.steps().of(k));
 }
 
 template <class Device>
@@ -137,7 +137,7 @@ template <class Device>
 template <class PartOf>
 block session<Device>::assembled(value_id v, PartOf part_of) const {
   block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
-  for (std::size_t k = 0; k < processors_.size(); ++k) {
+  for (std::size_t k = 0; k < contexts_.size(); ++k) {
     view const part = part_of(k), all = result.window();
     std::int64_t first = 0;
     for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];

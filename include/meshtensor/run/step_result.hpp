@@ -18,7 +18,7 @@ class step_output {
   /// holds all ranks. The dims of the result are values, because a part of a dim does not have the type of the dim.
   auto local() const { return e_->template local<Label>(); }
   /// The same without a copy, valid until the next step. errors R06 this process holds several ranks
-  auto view() const { return e_->template where_it_lies<Label>(); }
+  auto view() const { return e_->template view_of<Label>(); }
   /// The whole, on every process. If processes hold parts of it, all of them must call this.
   auto gather() const { return e_->template gather<Label>(); }
   /// A compile-time error, because only an output without dims converts to a number.

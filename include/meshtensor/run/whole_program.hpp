@@ -49,13 +49,16 @@ class engine<Device> {
   using tensor = typename program::tensor;
 
  public:
-  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors, transport*)
+  static constexpr bool reads_instructions = false;
+
+  engine(module const& m, plan const& p, int entry, std::span<instruction const>, Device device,
+         std::span<rank_context> ranks, transport*)
       : m_(m),
         entry_(entry),
         device_(std::move(device)),
-        program_(device_, m, p, entry, processors[0].mesh()),
+        program_(device_, m, p, entry, ranks[0].mesh()),
         places_(m, p.numbers),
-        replicas_(processors.size()),
+        replicas_(ranks.size()),
         values_(static_cast<std::size_t>(m.variable_count)) {}
 
   /// Names the value of a variable. The value must outlive the engine.

@@ -56,19 +56,6 @@ constexpr shape united(shape a, shape const& b) {
   return a;
 }
 
-template <int N>
-struct united_rule {
-  template <class... S>
-  constexpr shape operator()(S const&... each) const {
-    shape r{};
-    ((r = united(r, each)), ...);
-    return r;
-  }
-};
-/// The dims of N operands, in order of first appearance.
-template <int N>
-inline constexpr united_rule<N> united_all{};
-
 /// `a` without the dims of `b`.
 constexpr shape without(shape const& a, shape const& b) {
   shape r{};

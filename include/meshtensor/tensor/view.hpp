@@ -77,4 +77,13 @@ struct walk {
   }
 };
 
+/// Iterates over the lines of two views along the dim at position `along` of `y`. The offsets are those of each line's
+/// first element.
+inline walk<2> walk_of_lines(view const& x, view const& y, int along) {
+  walk<2> w;
+  for (int i = 0; i < y.count; ++i) w.extent[w.count++] = i == along ? 1 : y.extent[i];
+  w.bind(0, x, y.dim), w.bind(1, y, y.dim);
+  return w;
+}
+
 }  // namespace meshtensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks on several queues: none that conflict can change places, and without any one of the waits some can.
+// Commands on several queues: none that conflict can change places, and without any one of the waits some can.
 #include "meshtensor/device/queue_plan.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ std::vector<mt::byte_range> drawn_ranges(std::mt19937& c, unsigned most) {
 
 }  // namespace
 
-TEST_CASE("random tasks on one to five queues") {
+TEST_CASE("random commands on one to five queues") {
   std::mt19937 c(3);
   long waits = 0, beside = 0;
   for (int trial = 0; trial < 300; ++trial) {
@@ -35,13 +35,13 @@ TEST_CASE("random tasks on one to five queues") {
       auto reads = drawn_ranges(c, 2), writes = drawn_ranges(c, 1);
       CHECK(plan.add(std::move(reads), std::move(writes)) == i);
     }
-    std::vector<mt::queued_task> const tasks = plan.tasks();
-    REQUIRE(!mt::find_race(tasks));
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      CHECK(tasks[t].queue < queues);
-      beside += tasks[t].queue != 0;
-      for (std::size_t w = 0; w < tasks[t].waits.size(); ++w, ++waits) {
-        auto without = tasks;
+    std::vector<mt::queued_command> const commands = plan.commands();
+    REQUIRE(!mt::find_race(commands));
+    for (std::size_t t = 0; t < commands.size(); ++t) {
+      CHECK(commands[t].queue < queues);
+      beside += commands[t].queue != 0;
+      for (std::size_t w = 0; w < commands[t].waits.size(); ++w, ++waits) {
+        auto without = commands;
         without[t].waits.erase(without[t].waits.begin() + static_cast<std::ptrdiff_t>(w));
         CHECK(mt::find_race(without));
       }

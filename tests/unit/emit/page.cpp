@@ -48,7 +48,7 @@ TEST_CASE("every number is that of the plan and of its cost") {
   for (int k = 0; k < 2; ++k) {
     mt::module const& m = k == 0 ? first.graph() : second.graph();
     mt::plan const& p = k == 0 ? first.planned() : second.planned();
-    mt::exchanged const sent = mt::traffic_of(m, p);
+    mt::step_traffic const sent = mt::traffic_of(m, p);
     mt::computed const work = mt::work_of(m, p.numbers);
     REQUIRE(sent.bytes > 0);
     std::pair<char const*, std::int64_t> const expected[] = {
@@ -68,7 +68,7 @@ TEST_CASE("every number is that of the plan and of its cost") {
       CHECK(numbers(two_plans, attribute).at(std::size_t(k)) == value);
     }
     std::int64_t in_rows = 0;
-    for (auto const& l : mt::detail::exchanges_of_report(m, p).lines()) in_rows += l.bytes;
+    for (auto const& l : mt::detail::collectives_of_report(m, p).lines()) in_rows += l.bytes;
     CHECK(sum(numbers(pages[std::size_t(k)], "bytes")) == in_rows);
     CHECK(in_rows >= sent.bytes);
   }

@@ -43,7 +43,7 @@ std::string collectives_of(mt::module const& m, mt::plan const& p) {
   for (int i = 0; i < m.node_count; ++i) {
     mt::node const& n = m.nodes[i];
     std::int64_t const times = runs.of[n.region];
-    if (!mt::is_collective(n.kind) || times == 0 || mt::exchange_of(m, p.numbers, n).members < 2) continue;
+    if (!mt::is_collective(n.kind) || times == 0 || mt::cost_of_collective(m, p.numbers, n).members < 2) continue;
     all += (all.empty() ? "" : ",\n   ") + ("{" + field("bytes", mt::bytes_in_step(m, p.numbers, n, times))) + ", " +
            field("times", times) + ", \"kind\": \"" + std::string(text_of(n.kind)) + "\", \"over\": \"" +
            spelled.axes(mt::axes_of_collective(n)) + "\"}";
@@ -54,7 +54,7 @@ std::string collectives_of(mt::module const& m, mt::plan const& p) {
 std::string costs_of(mt::plan_on_page const& on) {
   mt::module const& m = on.graph;
   mt::plan const& p = on.planned;
-  mt::exchanged const sent = mt::traffic_of(m, p);
+  mt::step_traffic const sent = mt::traffic_of(m, p);
   mt::computed const work = mt::work_of(m, p.numbers);
   mt::detail::longest_chain const chain(m, p, mt::detail::known_rates(on.machine));
   return "{\"title\": \"" + on.title + "\",\n  \"counts\": {" + field("ranks", on.mesh.size()) + ", " +

@@ -88,7 +88,8 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
           if (!mt::is_collective(n.kind)) continue;
           auto const& e = first.collective_of(static_cast<mt::node_id>(i));
           std::int64_t const received = mt::received_bytes_of(e.call, e.with.count, e.with.index);
-          if (l->planned.joined[i] == 0) CHECK(mt::exchange_of(l->graph, l->planned.numbers, n).bytes == received);
+          if (l->planned.joined[i] == 0)
+            CHECK(mt::cost_of_collective(l->graph, l->planned.numbers, n).bytes == received);
           if (e.with.count > 1) count += runs.of[n.region];
           if (mt::goes_with_another(l->planned, i)) continue;
           exchanges += e.with.count > 1 ? runs.of[n.region] : 0;
@@ -97,7 +98,7 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
           bytes += mt::received_bytes_of(call, e.with.count, e.with.index) * runs.of[n.region];
         }
         auto const all = mt::traffic_of(l->graph, l->planned);
-        CHECK(all.exchanges == exchanges);
+        CHECK(all.messages == exchanges);
         CHECK(all.bytes == bytes);
         CHECK(all.collectives() == count);
         std::int64_t held = 0;
@@ -123,9 +124,9 @@ TEST_CASE("what a layout exchanges is a constant") {
   // The loss, and each of the ten parameters' gradients once, of the two layers' two matrices in the loop: 1 + 12·24 +
   // 24 + 2·(24·12 + 12 + 12·24 + 24 + 2·24) + 24·6 + 6 numbers of four bytes, of which each of two processors receives
   // its half twice.
-  constexpr auto exchanged = mt::traffic<fixed::train_step, mesh, data_parallel>;
-  static_assert(exchanged.all_reduces == 11 + 2 && exchanged.collectives() == 13 && exchanged.exchanges < 8);
-  static_assert(exchanged.bytes == 4 * (1 + 12 * 24 + 24 + 2 * (24 * 12 + 12 + 12 * 24 + 24 + 2 * 24) + 24 * 6 + 6));
+  constexpr auto sent = mt::traffic<fixed::train_step, mesh, data_parallel>;
+  static_assert(sent.all_reduces == 11 + 2 && sent.collectives() == 13 && sent.messages < 8);
+  static_assert(sent.bytes == 4 * (1 + 12 * 24 + 24 + 2 * (24 * 12 + 12 + 12 * 24 + 24 + 2 * 24) + 24 * 6 + 6));
 }
 
 TEST_CASE("operations: what is spread is done once, loops multiply") {
@@ -209,7 +210,7 @@ TEST_CASE("what unequal parts cost") {
   CHECK(along > 0);
   CHECK(all.products + all.others > along * 3 / 10);
   CHECK(has(text,
-            "note     'batch' (10) over data = 4 lies as 3 | 3 | 2 | 2\n"
+            "note     'batch' (10) over data = 4 is laid out as 3 | 3 | 2 | 2\n"
             "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes " +
                 mt::detail::rounded((along + 10) / 20) + "flop more than the mean\n"));
   CHECK(has(text, "that is the busiest one: it does 1."));
@@ -236,7 +237,7 @@ TEST_CASE("notes of unequal parts name the dim as the program does, its axes and
   // For each of its three elements, a sum up to it, its part of the total, and what the others before it have.
   CHECK(
       has(text,
-          "note     'place' (10) over data = 4 lies as 3 | 3 | 2 | 2\n"
+          "note     'place' (10) over data = 4 is laid out as 3 | 3 | 2 | 2\n"
           "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes 2 flop more than the mean\n"));
   CHECK(count_of(text, "note ") == 1);
   text = report_of<running_sums>(mesh_of(2, 3), mt::layout_rules{}.shard("place", {"data", "model"}), 10);
@@ -244,7 +245,7 @@ TEST_CASE("notes of unequal parts name the dim as the program does, its axes and
   CHECK(has(text, "place/blocks = 6: the parts of place over data, model\n"));
   CHECK(
       has(text,
-          "note     'place' (10) over data = 2, model = 3 lies as 2 | 2 | 1 | 2 | 2 | 1\n"
+          "note     'place' (10) over data = 2, model = 3 is laid out as 2 | 2 | 1 | 2 | 2 | 1\n"
           "         the largest part is 2, the mean 1.67: 1.20 times; its rank computes 1 flop more than the mean\n"));
 
   text =
@@ -252,10 +253,10 @@ TEST_CASE("notes of unequal parts name the dim as the program does, its axes and
   CAPTURE(text);
   CHECK(
       has(text,
-          "note     'place' (5) over data = 2 lies as 3 | 2\n"
+          "note     'place' (5) over data = 2 is laid out as 3 | 2\n"
           "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes 1 flop more than the mean\n"));
   CHECK(has(text,
-            "note     'units' (7) over model = 4 lies as 2 | 2 | 2 | 1\n"
+            "note     'units' (7) over model = 4 is laid out as 2 | 2 | 2 | 1\n"
             "         the largest part is 2, the mean 1.75: 1.14 times; its rank computes 1 flop and stores 1 B more "
             "than the mean\n"));
 

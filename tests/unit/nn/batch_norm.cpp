@@ -213,10 +213,10 @@ TEST_CASE("statistics of bf16 are f32") {
 }
 
 TEST_CASE("a sharded batch or image exchanges both sums at once, sharded channels nothing") {
-  static_assert(mt::traffic<forward, mesh, by_batch>.exchanges == 1);
-  static_assert(mt::traffic<forward, mesh, by_rows>.exchanges == 1);
+  static_assert(mt::traffic<forward, mesh, by_batch>.messages == 1);
+  static_assert(mt::traffic<forward, mesh, by_rows>.messages == 1);
   static_assert(mt::traffic<forward, mesh, by_channels>.collectives() == 0);
-  static_assert(mt::traffic<backward, mesh, by_batch>.exchanges == 2);
+  static_assert(mt::traffic<backward, mesh, by_batch>.messages == 2);
   static_assert(mt::traffic<backward, mesh, by_batch>.all_reduces == 4);
   static_assert(mt::traffic<backward, mesh, by_channels>.collectives() == 0);
 }

@@ -58,7 +58,7 @@ mt::layout_rules data_parallel() {
   return rules;
 }
 template <class Program>
-mt::exchanged traffic(mt::layout_rules const& rules = data_parallel()) {
+mt::step_traffic traffic(mt::layout_rules const& rules = data_parallel()) {
   planned<Program> const s(rules, 2);
   return mt::traffic_of(s.low->graph, s.plan());
 }

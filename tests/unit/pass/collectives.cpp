@@ -221,7 +221,7 @@ TEST_CASE("matrices' gradients are summed layer by layer, in their slices; vecto
     CHECK(f.outside == 4);  // two vectors of the layers, one behind them, the loss
     auto const all = mt::traffic_of(s.low->graph, s.plan());
     CHECK(all.all_reduces == 2 * 3 + 4);
-    CHECK(all.exchanges < all.collectives());
+    CHECK(all.messages < all.collectives());
     s.check_steps();
     s.check_steps(mt::job::as_threads());
   }
@@ -336,7 +336,7 @@ TEST_CASE("the first of two operations waits for the sum that both read") {
 
 TEST_CASE("one processor has nothing to send") {
   planned<trains> s(data_parallel(), 1);
-  CHECK(mt::traffic_of(s.low->graph, s.plan()).exchanges == 0);
+  CHECK(mt::traffic_of(s.low->graph, s.plan()).messages == 0);
   for (int i = 0; i < s.low->graph.node_count; ++i) CHECK(s.plan().joined[i] == 0);
   s.check_steps(mt::job::as_threads());
 }

@@ -49,16 +49,16 @@ template <int Depth, std::int64_t Most>
 void check(bool ends_at_greatest) {
   CAPTURE(Depth);
   mt::draft<mt::executable<nested<Depth, Most>, two, by_width>> const step;
-  mt::exchanged const sent = mt::traffic_of(step.graph(), step.planned());
+  mt::step_traffic const sent = mt::traffic_of(step.graph(), step.planned());
   mt::computed const work = mt::work_of(step.graph(), step.planned().numbers);
   auto const time = mt::predict(step, {{"parts", 5e-6, 25e9}}, {2e14, 2e12});
-  CHECK((sent.exchanges == greatest) == ends_at_greatest);
+  CHECK((sent.messages == greatest) == ends_at_greatest);
   CHECK((sent.collectives() == greatest) == ends_at_greatest);
   CHECK((sent.bytes == greatest) == ends_at_greatest);
   CHECK((work.products == greatest) == ends_at_greatest);
   CHECK((work.all() == greatest) == ends_at_greatest);
-  CHECK(sent.exchanges > 0);
-  CHECK(sent.bytes > sent.exchanges / 2);
+  CHECK(sent.messages > 0);
+  CHECK(sent.bytes > sent.messages / 2);
   CHECK(work.products > sent.all_reduces / 2);
   CHECK(time.seconds > 0);
   CHECK(time.communicated > 0);

@@ -34,11 +34,11 @@ std::string broken_law(mt::lowering const& low) {
     if (i.kind == kind::launch && i.to + 1u != launched.size()) return law("kernels are not numbered in their order");
     if (i.kind == kind::copy && p.root[i.from] == p.root[i.to]) return law("a copy within one value's memory");
     if (i.kind == kind::copy && i.bytes != p.numbers.local_bytes(m.values[i.to])) return law("a copy of other bytes");
-    if (i.kind == kind::start || i.kind == kind::exchange) {
+    if (i.kind == kind::start || i.kind == kind::collective) {
       if (p.numbers.members(mt::axes_of_collective(n)) < 2 && !mt::shifts(n))
         return law("one processor exchanges with itself");
       ++started[i.node];
-      if (i.kind == kind::exchange) ++awaited[i.node];
+      if (i.kind == kind::collective) ++awaited[i.node];
     }
     if (i.kind == kind::wait) {
       ++awaited[i.from];
@@ -93,6 +93,6 @@ TEST_CASE("collectives of one processor are no instructions, or copies") {
   rules.shard("batch", {"ax"});
   planned<network> const alone(rules, 1), spread(rules, 3);
   auto const &one = alone.low->instructions, &three = spread.low->instructions;
-  CHECK(number_of(one, kind::start) + number_of(one, kind::exchange) + number_of(one, kind::wait) == 0);
-  CHECK(number_of(three, kind::start) + number_of(three, kind::exchange) > 0);
+  CHECK(number_of(one, kind::start) + number_of(one, kind::collective) + number_of(one, kind::wait) == 0);
+  CHECK(number_of(three, kind::start) + number_of(three, kind::collective) > 0);
 }

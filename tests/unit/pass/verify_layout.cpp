@@ -179,8 +179,8 @@ TEST_CASE("damaged placements are found, with the node and the line") {
              "is not partial"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.set_part(0, mt::reduction::sum); }),
              "a result is partial though no operand is"));
-  CHECK(
-      says(damaged([](mt::module& m) { result(m, primitive::read).layout.unshard(1); }), "a variable lies elsewhere"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::read).layout.unshard(1); }),
+             "a variable has another placement"));
   CHECK(says(damaged([](mt::module& m) {
                for (int i = 0; i < m.node_count; ++i)
                  if (m.nodes[i].kind == primitive::all_reduce) m.nodes[i].attribute[0] = 0;

@@ -64,7 +64,7 @@ TEST_CASE("costs") {
   using step = mt::compiled_step<two_layers, two_by_two::mesh, two_by_two::layout>;
   using read = mt::executable<two_layers, two_by_two::mesh, two_by_two::layout>;
   constexpr mt::step_constants costs = mt::constants_of<step>;
-  static_assert(costs.messages == mt::traffic<two_layers, two_by_two::mesh, two_by_two::layout>.exchanges);
+  static_assert(costs.messages == mt::traffic<two_layers, two_by_two::mesh, two_by_two::layout>.messages);
   static_assert(costs.bytes > 0 && costs.peak > 0);
   static_assert(costs.launches == mt::constants_of<read>.launches);
   auto const job = mt::job::as_threads();

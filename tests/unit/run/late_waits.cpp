@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes each wait of six programs in turn, and puts tasks on other queues: a device whose queues run as late as they
-// may tells of each defect, unless the check for races proves that nothing depends on the wait.
+// Deletes each wait of six programs in turn, and puts commands on other queues: a device whose queues run as late as
+// they may tells of each defect, unless the check for races proves that nothing depends on the wait.
 // passes: start-up
 // timeout: 300
 #include <doctest/doctest.h>
@@ -46,13 +46,13 @@ struct trial {
       return "";
     } catch (mt::error const& e) { return e.what(); }
   }
-  /// The queue of the first task of a race; -1: there is none.
+  /// The queue of the first command of a race; -1: there is none.
   int queue_of_race() const {
-    for (auto const& tasks : here.machine.lists)
-      if (auto const race = mt::find_race(tasks)) return tasks[static_cast<std::size_t>(race->first)].queue;
+    for (auto const& commands : here.machine.lists)
+      if (auto const race = mt::find_race(commands)) return commands[static_cast<std::size_t>(race->first)].queue;
     return -1;
   }
-  /// One step in which the queue of the first task of a race runs as late as it may.
+  /// One step in which the queue of the first command of a race runs as late as it may.
   void must_tell(int queue, int& told) {
     machine().postponed = queue;
     std::string const said = step();
@@ -74,14 +74,14 @@ struct trial {
                                                  : words.data());
       }
   }
-  /// Tries all waits; of the tasks, every `stride`-th on another queue.
+  /// Tries all waits; of the commands, every `stride`-th on another queue.
   void hold(int stride) {
     feed();
     machine().keeps_lists = true;
     REQUIRE(step() == "");
     REQUIRE(step() == "");
     CHECK(machine().out_of_order > 0);
-    int const tasks = machine().tasks_placed;
+    int const commands = machine().placed;
     CHECK(queue_of_race() < 0);
     seen.waits = machine().waits;
     machine().computes = false;  // from now on it is the order alone that matters
@@ -94,23 +94,23 @@ struct trial {
       else ++seen.redundant;
     }
     machine().ignored_wait = -1;
-    for (int t = 0; t < tasks; t += stride) {
-      machine().misplaced_task = t;
+    for (int t = 0; t < commands; t += stride) {
+      machine().misplaced = t;
       machine().checks_order = false;
       REQUIRE(step() == "");
       machine().checks_order = true;
       if (int const queue = queue_of_race(); queue >= 0) ++seen.moved, must_tell(queue, seen.moved_told);
     }
-    machine().misplaced_task = -1;
+    machine().misplaced = -1;
     CHECK(step() == "");
     CHECK(queue_of_race() < 0);
     CHECK(seen.told + seen.redundant == seen.waits);
     CHECK(seen.told > seen.waits / 2);
     CHECK(seen.moved > 0);
     CHECK(seen.moved_told == seen.moved);
-    MESSAGE(tasks << " tasks in " << machine().lists.size() << " lists, " << seen.waits << " waits: " << seen.told
-                  << " told of, " << seen.redundant << " redundant; " << seen.moved
-                  << " tasks on a wrong queue told of");
+    MESSAGE(commands << " commands in " << machine().lists.size() << " lists, " << seen.waits << " waits: " << seen.told
+                     << " told of, " << seen.redundant << " redundant; " << seen.moved
+                     << " commands on a wrong queue told of");
   }
 };
 

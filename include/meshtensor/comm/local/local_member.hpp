@@ -66,12 +66,12 @@ class local_member {
     pending_collective& f = *pending_[slot];
     f.sequence = p.next++, f.over = p.over, f.index = g.index, f.call = call, f.in = in, f.out = out;
     try {
-      f.exchange = &p.over->join(f.sequence, call, g.index);
+      f.shared = &p.over->join(f.sequence, call, g.index);
     } catch (error const& e) {
       world_.poison("R21", rank_, "rank " + std::to_string(rank_) + " failed: " + e.what());
       throw;
     }
-    auto& participant = f.exchange->participants[static_cast<std::size_t>(g.index)];
+    auto& participant = f.shared->participants[static_cast<std::size_t>(g.index)];
     participant.in = in, participant.out = out;
     bool const moves = !is_empty(call, g.count);
     f.small = bytes_of(call) <= comm::small_bytes;
@@ -86,10 +86,10 @@ class local_member {
     if (world_.failed()) world_.raise();
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       pending_collective& f = *pending_[i];
-      while (f.active && !f.done && f.exchange->complete(f.stage, f.over->count())) {
+      while (f.active && !f.done && f.shared->complete(f.stage, f.over->count())) {
         world_.while_reading(rank_, [&] { comm::act(f); });
         if (++f.stage < f.stages) arrive(f);
-        else f.done = true, f.over->leave(*f.exchange);
+        else f.done = true, f.over->leave(*f.shared);
       }
     }
   }
@@ -156,7 +156,7 @@ class local_member {
 
   void arrive(pending_collective& f) {
     comm::rank_group const& over = *f.over;
-    if (f.exchange->arrive(f.stage, f.index, over.count()))
+    if (f.shared->arrive(f.stage, f.index, over.count()))
       for (int rank : over.members) world_.at(rank).post();
   }
 
@@ -195,7 +195,7 @@ inline void local_member::fail_if_late(pending_collective const& f, int rank) {
 
 inline void local_member::look_for_the_late(pending_collective const& f, bool ends) {
   auto const late = comm::missing_members(f);
-  if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;
+  if (late.empty() || (!ends && (!limits_.say || f.shared->warned.exchange(true)))) return;
   std::string const sentence = text_of_ranks(late) + " " + comm::what_is_missing(f) + " within " +
                                text_of(ends ? limits_.end : limits_.warn) + " of rank " + std::to_string(rank_);
   if (ends) world_.fail("R22", late[0], sentence);

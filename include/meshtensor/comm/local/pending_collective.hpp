@@ -23,7 +23,7 @@ struct local_pending {
   int stage = 0, stages = 0, index = 0;
   std::int64_t sequence = 0;
   rank_group* over = nullptr;
-  rendezvous* exchange = nullptr;
+  rendezvous* shared = nullptr;
   collective_call call;
   void const* in = nullptr;
   void* out = nullptr;
@@ -35,7 +35,7 @@ inline void act(local_pending& f) {
   if (f.stages == 1 || f.stage == 2) return;
   int const count = f.over->count();
   auto const participant = [&](int j) -> rendezvous::participant& {
-    return f.exchange->participants[static_cast<std::size_t>(j)];
+    return f.shared->participants[static_cast<std::size_t>(j)];
   };
   auto const input = [&](int j) -> void const* { return participant(j).in; };
   if (f.call.kind != collective::all_reduce) {
@@ -68,7 +68,7 @@ namespace meshtensor::comm {
 inline std::vector<int> missing_members(local_pending const& f) {
   std::vector<int> ranks;
   for (int j = 0; j < f.over->count(); ++j)
-    if (f.exchange->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
+    if (f.shared->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
       ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
   return ranks;
 }

@@ -84,53 +84,53 @@ class rank_group {
   rendezvous& join(std::int64_t sequence, collective_call const& call, int index) {
     std::lock_guard const lock(mutex_);
     while (at(sequence).sequence != -1 && at(sequence).sequence != sequence) grow();
-    rendezvous& exchange = at(sequence);
-    if (exchange.sequence == -1) {
-      exchange.sequence = sequence;
-      exchange.call = call;
-      exchange.starter = members[static_cast<std::size_t>(index)];
-    } else if (!same_collective(exchange.call, call)) {
+    rendezvous& shared = at(sequence);
+    if (shared.sequence == -1) {
+      shared.sequence = sequence;
+      shared.call = call;
+      shared.starter = members[static_cast<std::size_t>(index)];
+    } else if (!same_collective(shared.call, call)) {
       throw error("R24", {"rank ", members[static_cast<std::size_t>(index)], " starts ", describe(call), " where rank ",
-                          exchange.starter, " started ", describe(exchange.call), ", collective ", sequence, " of ",
-                          text(), "; all members start the same collectives in the same order"});
+                          shared.starter, " started ", describe(shared.call), ", collective ", sequence, " of ", text(),
+                          "; all members start the same collectives in the same order"});
     }
-    return exchange;
+    return shared;
   }
 
   /// Reserves rendezvous for a member with `pending` collectives in flight. It makes as many as can be live at once,
   /// because one member may be that far ahead of another. More are made when needed.
   void expect(int pending) {
     std::lock_guard const lock(mutex_);
-    while (static_cast<int>(exchanges_.size()) < 2 * pending + 2) grow();
+    while (static_cast<int>(shared_.size()) < 2 * pending + 2) grow();
   }
 
   /// Releases a rendezvous for one member. After the last member has left, it is free again.
-  void leave(rendezvous& exchange) {
-    if (exchange.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
+  void leave(rendezvous& shared) {
+    if (shared.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
     std::lock_guard const lock(mutex_);
-    for (auto& stage : exchange.arrived) stage.store(0, std::memory_order_relaxed);
+    for (auto& stage : shared.arrived) stage.store(0, std::memory_order_relaxed);
     for (int j = 0; j < count(); ++j)
-      exchange.participants[static_cast<std::size_t>(j)].stages.store(0, std::memory_order_relaxed);
-    exchange.left.store(0, std::memory_order_relaxed);
-    exchange.warned.store(false, std::memory_order_relaxed);
-    exchange.sequence = -1;
+      shared.participants[static_cast<std::size_t>(j)].stages.store(0, std::memory_order_relaxed);
+    shared.left.store(0, std::memory_order_relaxed);
+    shared.warned.store(false, std::memory_order_relaxed);
+    shared.sequence = -1;
   }
 
  private:
-  rendezvous& at(std::int64_t sequence) { return *exchanges_[static_cast<std::size_t>(sequence) % exchanges_.size()]; }
+  rendezvous& at(std::int64_t sequence) { return *shared_[static_cast<std::size_t>(sequence) % shared_.size()]; }
   // Doubles the capacity, so that two rendezvous with different slots keep different slots.
   void grow() {
-    dynamic_array<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * exchanges_.size()));
-    before.swap(exchanges_);
-    for (auto& exchange : before)
-      if (exchange->sequence != -1)
-        exchanges_[static_cast<std::size_t>(exchange->sequence) % exchanges_.size()] = std::move(exchange);
-    for (auto& exchange : exchanges_)
-      if (!exchange) exchange = std::make_unique<rendezvous>(count());
+    dynamic_array<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * shared_.size()));
+    before.swap(shared_);
+    for (auto& shared : before)
+      if (shared->sequence != -1)
+        shared_[static_cast<std::size_t>(shared->sequence) % shared_.size()] = std::move(shared);
+    for (auto& shared : shared_)
+      if (!shared) shared = std::make_unique<rendezvous>(count());
   }
 
   std::mutex mutex_;
-  dynamic_array<std::unique_ptr<rendezvous>> exchanges_;  // by sequence number, modulo the capacity
+  dynamic_array<std::unique_ptr<rendezvous>> shared_;  // by sequence number, modulo the capacity
 };
 
 }  // namespace meshtensor::comm

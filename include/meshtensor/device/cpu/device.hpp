@@ -42,10 +42,8 @@ class cpu_device {
   cpu_device& operator=(cpu_device const&) = delete;
   cpu_device(cpu_device&&) = default;
 
-  /// The device for one of `processors` ranks that run in this process at the same time.
-  cpu_device shared_by(int processors) const {
-    return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
-  }
+  /// The device for one of `ranks` ranks that run in this process at the same time.
+  cpu_device shared_by(int ranks) const { return cpu_device(code_, std::max(1, threads_ / std::max(1, ranks))); }
   int threads() const { return threads_; }
   /// A sentence about instruction sets of this CPU that the build leaves unused. It is empty if there are none.
   static std::string advice() { return cpu::unused_level(); }

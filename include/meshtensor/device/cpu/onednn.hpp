@@ -58,8 +58,8 @@ struct convolution_window {
   dnnl::memory::dims strides, dilations, low, high;
 };
 
-/// Describe a convolution and its gradients, each by the tensors' memory. They throw dnnl::error if the library does
-/// not support it.
+/// Describe a convolution and its gradients by the data and by the weights, each by the tensors' memory. They throw
+/// dnnl::error if the library does not support it.
 inline dnnl::convolution_forward::primitive_desc describe_forward(dnnl::memory::desc const& x,
                                                                   dnnl::memory::desc const& k,
                                                                   dnnl::memory::desc const& y,
@@ -73,19 +73,11 @@ inline dnnl::convolution_forward::primitive_desc describe_forward(dnnl::memory::
   return {{kind, algorithm, x, k, y, w.strides, w.dilations, w.low, w.high}, attributes, engine()};
 #  endif
 }
-inline dnnl::convolution_backward_data::primitive_desc describe_backward_data(
-    dnnl::memory::desc const& x, dnnl::memory::desc const& k, dnnl::memory::desc const& y, convolution_window const& w,
-    dnnl::primitive_attr const& attributes, dnnl::convolution_forward::primitive_desc const& forward) {
-  constexpr auto algorithm = dnnl::algorithm::convolution_direct;
-#  if DNNL_VERSION_MAJOR >= 3
-  return {engine(), algorithm, x, k, y, w.strides, w.dilations, w.low, w.high, forward, attributes};
-#  else
-  return {{algorithm, x, k, y, w.strides, w.dilations, w.low, w.high}, attributes, engine(), forward};
-#  endif
-}
-inline dnnl::convolution_backward_weights::primitive_desc describe_backward_weights(
-    dnnl::memory::desc const& x, dnnl::memory::desc const& k, dnnl::memory::desc const& y, convolution_window const& w,
-    dnnl::primitive_attr const& attributes, dnnl::convolution_forward::primitive_desc const& forward) {
+template <class Backward>
+typename Backward::primitive_desc describe_backward(dnnl::memory::desc const& x, dnnl::memory::desc const& k,
+                                                    dnnl::memory::desc const& y, convolution_window const& w,
+                                                    dnnl::primitive_attr const& attributes,
+                                                    dnnl::convolution_forward::primitive_desc const& forward) {
   constexpr auto algorithm = dnnl::algorithm::convolution_direct;
 #  if DNNL_VERSION_MAJOR >= 3
   return {engine(), algorithm, x, k, y, w.strides, w.dilations, w.low, w.high, forward, attributes};

@@ -3,18 +3,13 @@
 // and replayed.
 #pragma once
 
+#include "meshtensor/comm/process_group.hpp"
 #include "meshtensor/device/cpu/fill_part.hpp"
 #include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/device/cuda/program_kernels.hpp"
 #include "meshtensor/pass/device_capabilities.hpp"
 
-#if MESHTENSOR_WITH_MPI
-#  include "meshtensor/comm/mpi/key_values.hpp"
-#endif
-
 namespace meshtensor {
-
-class mpi_world;
 
 namespace detail {
 inline bool is_asked(char const* variable) {
@@ -35,23 +30,21 @@ struct cuda_device {
   using recorded_program = cuda::program_kernels;
 
   static cuda::gpu& machine() { return cuda::gpu_in_use(); }
-  /// Uses one GPU in each process of a world.
-  static void join([[maybe_unused]] mpi_world& world) {
-#if MESHTENSOR_WITH_MPI
-    if (hands_memory_to_mpi() && !comm::takes_memory_of_gpus())
+  /// Uses one GPU in each process of a group.
+  static void join(process_group& processes) {
+    if (hands_memory_to_transport() && !processes.takes_device_memory())
       throw error("R79",
-                  {"MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory of the GPU, but ", comm::library_name(),
+                  {"MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory of the GPU, but ", processes.library_name(),
                    " does not say that it takes any: unset it, or take an MPI library that was built with CUDA"});
-    cuda::choose_gpu(world.ranks_here(), world.rank());
-    if (hands_memory_to_mpi())  // because the MPI library uses the GPU of the calling thread
-      world.enter_thread_by([&gpu = machine()] { gpu.enter_here(); });
+    cuda::choose_gpu(processes.ranks_here(), processes.rank());
+    if (hands_memory_to_transport())  // because the MPI library uses the GPU of the calling thread
+      processes.enter_thread_by([&gpu = machine()] { gpu.enter_here(); });
     bool const by_nccl = detail::is_asked("MESHTENSOR_CUDA_NCCL");
     if (by_nccl) cuda::nccl_in_use();
-    cuda::ranks_of_nccl() = by_nccl ? &comm::mpi_key_values::of(world) : nullptr;
-#endif
+    cuda::ranks_of_nccl() = by_nccl ? &processes.values() : nullptr;
   }
   /// Whether MPI gets addresses of the GPU's memory. They are addresses of blocks that only MPI touches.
-  static bool hands_memory_to_mpi() { return detail::is_asked("MESHTENSOR_CUDA_AWARE_MPI"); }
+  static bool hands_memory_to_transport() { return detail::is_asked("MESHTENSOR_CUDA_AWARE_MPI"); }
   /// Fills a dense part of a variable with its initial value. The host's processors compute it, because their values
   /// have the same bits for every device.
   static void fill(view const& where, initial_value const& first) { cpu::fill_part(where, first); }

@@ -76,10 +76,10 @@ class product_plan {
   virtual ~product_plan() = default;
 };
 
-/// A recorded step, which can be replayed until it is freed.
-class recorded_step {
+/// A captured step, which can be replayed until it is freed.
+class captured_step {
  public:
-  virtual ~recorded_step() = default;
+  virtual ~captured_step() = default;
   bool is_freed = false;
 };
 
@@ -115,7 +115,7 @@ class gpu {
 
   /// Compiles a text and returns its kernels in the order of the names. errors R83
   virtual std::vector<function> load(std::string const& text, std::vector<std::string> const& names) = 0;
-  /// Frees the kernels of a text. None of them may be running or be part of a recorded step.
+  /// Frees the kernels of a text. None of them may be running or be part of a captured step.
   virtual void unload(std::vector<function> const&) noexcept {}
   /// Plans a product, or returns null if the GPU has no way to compute it.
   virtual std::unique_ptr<product_plan> plan(gemm const& product) = 0;
@@ -127,12 +127,12 @@ class gpu {
   virtual api::stream stream() = 0;
   virtual void enter_here() = 0;
 
-  virtual void begin_recording() = 0;
-  virtual std::unique_ptr<recorded_step> end_recording() = 0;
-  virtual void replay(recorded_step const& step) = 0;
-  /// Frees all recorded steps, and ends a recording that is in progress. Call it before NCCL aborts a communicator,
+  virtual void begin_capture() = 0;
+  virtual std::unique_ptr<captured_step> end_capture() = 0;
+  virtual void replay(captured_step const& step) = 0;
+  /// Frees all captured steps, and ends a capture that is in progress. Call it before NCCL aborts a communicator,
   /// because an abort waits until no graph has kernels of the communicator.
-  virtual void free_recorded_steps() {}
+  virtual void free_captured_steps() {}
 
   /// Replaces the blocking `wait` if work in the stream may wait for other processes. It polls until the stream is
   /// done, and throws if the other processes do not come.

@@ -14,7 +14,7 @@
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/device/cuda/api.hpp"
 #include "meshtensor/device/cuda/gpu.hpp"
-#include "meshtensor/device/cuda/loaded_gpu/captured_steps.hpp"
+#include "meshtensor/device/cuda/loaded_gpu/captured_graphs.hpp"
 #include "meshtensor/device/cuda/loaded_gpu/compile.hpp"
 #include "meshtensor/device/cuda/loaded_gpu/find_functions.hpp"
 #include "meshtensor/device/cuda/loaded_gpu/product_library.hpp"
@@ -158,33 +158,33 @@ class loaded_gpu final : public gpu {
     products_.run(how, at, workspace, workspace_bytes(), stream_);
   }
 
-  void begin_recording() override {
+  void begin_capture() override {
     enter();
     check(driver_.cuStreamBeginCapture_v2(stream_, api::capture_this_thread), "cuStreamBeginCapture");
-    is_recording_ = true;
+    is_capturing_ = true;
   }
-  std::unique_ptr<recorded_step> end_recording() override {
-    auto made = std::make_unique<captured>(steps_);
-    is_recording_ = false;
+  std::unique_ptr<captured_step> end_capture() override {
+    auto made = std::make_unique<captured_graph>(graphs_);
+    is_capturing_ = false;
     check(driver_.cuStreamEndCapture(stream_, &made->what), "cuStreamEndCapture");
     check(driver_.cuGraphInstantiateWithFlags(&made->ready, made->what, 0), "cuGraphInstantiate");
     return made;
   }
-  void replay(recorded_step const& step) override {
+  void replay(captured_step const& step) override {
     enter();
-    check(driver_.cuGraphLaunch(static_cast<captured const&>(step).ready, stream_), "cuGraphLaunch");
+    check(driver_.cuGraphLaunch(static_cast<captured_graph const&>(step).ready, stream_), "cuGraphLaunch");
   }
-  void free_recorded_steps() override {
-    if (std::exchange(is_recording_, false)) {
+  void free_captured_steps() override {
+    if (std::exchange(is_capturing_, false)) {
       api::graph broken_off = nullptr;
       driver_.cuStreamEndCapture(stream_, &broken_off);
       if (broken_off != nullptr) driver_.cuGraphDestroy(broken_off);
     }
-    steps_.destroy();
+    graphs_.destroy();
   }
 
  private:
-  using captured = detail::captured_steps::captured;
+  using captured_graph = detail::captured_graphs::captured_graph;
 
   static api::pointer number(address a) { return reinterpret_cast<api::pointer>(a); }
   void enter() { check(driver_.cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
@@ -216,8 +216,8 @@ class loaded_gpu final : public gpu {
   };
   std::mutex turn_of_kernels_;
   std::map<api::kernel, loaded_kernel> kernels_;
-  bool is_recording_ = false;
-  detail::captured_steps steps_{driver_, context_};
+  bool is_capturing_ = false;
+  detail::captured_graphs graphs_{driver_, context_};
 };
 
 }  // namespace meshtensor::cuda

@@ -199,7 +199,7 @@ class nccl_communicators {
     try {
       ranks.poll(what, is_so);
     } catch (...) {
-      g.free_recorded_steps();
+      g.free_captured_steps();
       ++aborts();
       for (api::communicator c : open_communicators()) nccl_in_use().ncclCommAbort(c);
       open_communicators().clear();

@@ -152,18 +152,18 @@ class pair_product {
     if (!terms.any()) return true;
     if ((packed & 4u) != 0 || !loops_.empty()) return false;
     if (terms.offset != nullptr) {
-      if (!lies_along_rows(*terms.offset)) return false;
+      if (!is_laid_out_along_rows(*terms.offset)) return false;
       product_.adds_offset = true, product_.offset_alignment = terms.offset_alignment;
     }
     if (terms.added != nullptr) {
-      if (!lies_like_result(*terms.added)) return false;
+      if (!is_laid_out_as_result(*terms.added)) return false;
       product_.adds_matrix = true, product_.alignment = std::min(product_.alignment, terms.alignment);
     }
     return true;
   }
   /// The role of those dims that are the rows of the library's matrix.
   int rows_role() const { return swapped_ ? 2 : 1; }
-  bool lies_along_rows(view const& v) const {
+  bool is_laid_out_along_rows(view const& v) const {
     std::int64_t step = 1;
     int dims = 0;
     view const& c = blocks_.original[2];
@@ -177,7 +177,7 @@ class pair_product {
   }
   /// Whether rows have the same layout as those of the result, and columns have equal distances. If so, `ld_added` is
   /// set to this distance.
-  bool lies_like_result(view const& v) {
+  bool is_laid_out_as_result(view const& v) {
     view const& c = blocks_.original[2];
     std::int64_t line = product_.ldc;
     for (int i = 0; i < c.count; ++i) {  // finds the stride of the innermost dim of the columns

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/device/cuda/attention.hpp"
-#include "meshtensor/device/cuda/exchange.hpp"
+#include "meshtensor/device/cuda/device_collective.hpp"
 #include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/nccl_communicators.hpp"
@@ -22,8 +22,8 @@ class program_kernels {
   using host_block = host_memory;
   using recorder = recording;
   using work = node_work;
-  using exchange = device_exchange;
-  using captured = recorded_step;
+  using device_collective = cuda::device_collective;
+  using captured = captured_step;
 
   program_kernels(gpu& g, module const& m, plan const& p)
       : m_(m), p_(p), preparation_{m, g, library_}, copier_(preparation_), communicators_(g) {}
@@ -56,8 +56,8 @@ class program_kernels {
                 "*)a.p[0])[i]), get(((const ", t, "*)a.p[1])[i]))));\n"}),
         1);
   }
-  device_exchange prepare_exchange(node const&, collective_call const& call, int members) {
-    return device_exchange(preparation_, copier_, call, members);
+  device_collective prepare_collective(node const&, collective_call const& call, int members) {
+    return device_collective(preparation_, copier_, call, members);
   }
   /// Whether a collective among several processes goes directly from GPU to GPU. All members get the same answer.
   bool takes_remote_collective(collective_call const& call, int members) const {

@@ -14,40 +14,40 @@
 
 namespace meshtensor::cuda {
 
-struct launch_order {
+struct launch_command {
   std::size_t kernel;
   launch_shape shape;
   launch_arguments arguments;
 };
-struct copy_order {
+struct copy_command {
   address to, from;
   std::size_t bytes;
 };
-struct clear_order {
+struct clear_command {
   address to;
   std::size_t bytes;
 };
-struct upload_order {
+struct upload_command {
   address to;
   std::byte const* from;
   std::size_t bytes;
 };
-struct download_order {
+struct download_command {
   std::byte* to;
   address from;
   std::size_t bytes;
 };
 /// A product by address, with the positions of its addresses in the tables of a recording.
-struct product_at_order {
+struct product_at_command {
   product_plan const* how;
   std::size_t a, b, c;
   address workspace;
 };
 /// Work that a library gives to the GPU's stream.
-struct call_order {
+struct call_command {
   std::function<void(gpu&)> call;
 };
-struct product_order {
+struct product_command {
   product_plan const* how;
   product_addresses at;
   address workspace;
@@ -56,31 +56,31 @@ struct product_order {
 class recording {
  public:
   void launch(prepared_kernel const& k, launch_arguments const& a) {
-    if (k.shape.blocks != 0) orders_.push_back(launch_order{k.number, k.shape, a});
+    if (k.shape.blocks != 0) commands_.push_back(launch_command{k.number, k.shape, a});
   }
   void copy(address to, address from, std::int64_t bytes) {
-    if (to != from && bytes != 0) orders_.push_back(copy_order{to, from, static_cast<std::size_t>(bytes)});
+    if (to != from && bytes != 0) commands_.push_back(copy_command{to, from, static_cast<std::size_t>(bytes)});
   }
   void clear(address to, std::int64_t bytes) {
-    if (bytes != 0) orders_.push_back(clear_order{to, static_cast<std::size_t>(bytes)});
+    if (bytes != 0) commands_.push_back(clear_command{to, static_cast<std::size_t>(bytes)});
   }
   void multiply(product_plan const& how, product_addresses const& at, address workspace) {
-    orders_.push_back(product_order{&how, at, workspace});
+    commands_.push_back(product_command{&how, at, workspace});
   }
   void upload(address to, std::byte const* from, std::int64_t bytes) {
-    if (bytes != 0) orders_.push_back(upload_order{to, from, static_cast<std::size_t>(bytes)});
+    if (bytes != 0) commands_.push_back(upload_command{to, from, static_cast<std::size_t>(bytes)});
   }
   void download(std::byte* to, address from, std::int64_t bytes) {
-    if (bytes != 0) orders_.push_back(download_order{to, from, static_cast<std::size_t>(bytes)});
+    if (bytes != 0) commands_.push_back(download_command{to, from, static_cast<std::size_t>(bytes)});
   }
   /// Multiplies matrices at any addresses. Each list has one address for each product of the batch.
   void multiply(product_plan const& how, std::vector<address> const& a, std::vector<address> const& b,
                 std::vector<address> const& c, address workspace) {
     std::size_t const first = tables_.size(), many = a.size();
     for (auto const* list : {&a, &b, &c}) tables_.insert(tables_.end(), list->begin(), list->end());
-    orders_.push_back(product_at_order{&how, first, first + many, first + 2 * many, workspace});
+    commands_.push_back(product_at_command{&how, first, first + many, first + 2 * many, workspace});
   }
-  void call(std::function<void(gpu&)> library) { orders_.push_back(call_order{std::move(library)}); }
+  void call(std::function<void(gpu&)> library) { commands_.push_back(call_command{std::move(library)}); }
   /// Copies the tables of addresses to the GPU. Call it when everything is recorded.
   void place_tables(gpu& g) {
     std::size_t const bytes = tables_.size() * sizeof(address);
@@ -89,20 +89,20 @@ class recording {
     g.upload(placed_.at(), tables_.data(), bytes);
     g.wait();
   }
-  void forget() { orders_.clear(), tables_.clear(); }
-  std::size_t size() const { return orders_.size(); }
+  void forget() { commands_.clear(), tables_.clear(); }
+  std::size_t size() const { return commands_.size(); }
 
   void give_to(gpu& g, kernel_library const& kernels) const {
-    for (auto const& o : orders_) {
-      if (auto const* l = std::get_if<launch_order>(&o)) g.launch(kernels[l->kernel], l->shape, l->arguments);
-      else if (auto const* c = std::get_if<copy_order>(&o)) g.copy(c->to, c->from, c->bytes);
-      else if (auto const* z = std::get_if<clear_order>(&o)) g.clear(z->to, z->bytes);
-      else if (auto const* u = std::get_if<upload_order>(&o)) g.upload(u->to, u->from, u->bytes);
-      else if (auto const* d = std::get_if<download_order>(&o)) g.download(d->to, d->from, d->bytes);
-      else if (auto const* t = std::get_if<product_at_order>(&o))
+    for (auto const& o : commands_) {
+      if (auto const* l = std::get_if<launch_command>(&o)) g.launch(kernels[l->kernel], l->shape, l->arguments);
+      else if (auto const* c = std::get_if<copy_command>(&o)) g.copy(c->to, c->from, c->bytes);
+      else if (auto const* z = std::get_if<clear_command>(&o)) g.clear(z->to, z->bytes);
+      else if (auto const* u = std::get_if<upload_command>(&o)) g.upload(u->to, u->from, u->bytes);
+      else if (auto const* d = std::get_if<download_command>(&o)) g.download(d->to, d->from, d->bytes);
+      else if (auto const* t = std::get_if<product_at_command>(&o))
         g.run(*t->how, {placed(t->a), placed(t->b), placed(t->c)}, t->workspace);
-      else if (auto const* n = std::get_if<call_order>(&o)) n->call(g);
-      else if (auto const* p = std::get_if<product_order>(&o)) g.run(*p->how, p->at, p->workspace);
+      else if (auto const* n = std::get_if<call_command>(&o)) n->call(g);
+      else if (auto const* p = std::get_if<product_command>(&o)) g.run(*p->how, p->at, p->workspace);
     }
   }
 
@@ -111,9 +111,9 @@ class recording {
 
   std::vector<address> tables_;
   device_memory placed_;
-  std::vector<std::variant<launch_order, copy_order, clear_order, upload_order, download_order, product_order,
-                           product_at_order, call_order>>
-      orders_;
+  std::vector<std::variant<launch_command, copy_command, clear_command, upload_command, download_command,
+                           product_command, product_at_command, call_command>>
+      commands_;
 };
 
 /// Adds the work of a node to a recording. The views of `e` have addresses on the GPU.

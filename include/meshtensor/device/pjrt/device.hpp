@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "meshtensor/comm/process_group.hpp"
 #include "meshtensor/device/cpu/fill_part.hpp"
 #include "meshtensor/device/pjrt/find_plugin.hpp"
 #include "meshtensor/device/pjrt/loaded_program.hpp"
@@ -13,13 +14,7 @@
 #include "meshtensor/emit/stablehlo.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
-#if MESHTENSOR_WITH_MPI
-#  include "meshtensor/comm/mpi/key_values.hpp"
-#endif
-
 namespace meshtensor {
-
-class mpi_world;
 
 /// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`. The file of the plugin is named by
 /// `MESHTENSOR_PJRT` or found in an installed Python package. The plugin runs the program on as many devices as the
@@ -34,12 +29,8 @@ struct pjrt_device {
   /// The processes of which each has a device, or null if this process has all devices.
   comm::key_values* among = nullptr;
 
-  /// Uses one device in each process of a world.
-  void join([[maybe_unused]] mpi_world& world) {
-#if MESHTENSOR_WITH_MPI
-    among = &comm::mpi_key_values::of(world);
-#endif
-  }
+  /// Uses one device in each process of a group.
+  void join(process_group& processes) { among = &processes.values(); }
   /// Makes a call in which plugins may exchange values, such as a compilation or a first step.
   void during(function_ref<void()> call) const {
     if (among == nullptr) call();

@@ -93,7 +93,7 @@ class longest_chain : speller {
                     static_cast<double>(moves_nothing(n) ? 0 : bytes_touched(m_, p_.numbers, n)) / best_.bytes);
   }
   double seconds_of_collective(node const& n) const {
-    auto const members = static_cast<int>(exchange_of(m_, p_.numbers, n).members);
+    auto const members = static_cast<int>(cost_of_collective(m_, p_.numbers, n).members);
     std::int64_t const runs = std::max<std::int64_t>(1, runs_.of[n.region]);  // a mean: slices of a loop differ
     auto const bytes = static_cast<double>(bytes_in_step(m_, p_.numbers, n, runs)) / static_cast<double>(runs);
     bool const in_steps = goes_in_steps(p_.numbers.local_bytes(m_.operand_value(n, 0)));

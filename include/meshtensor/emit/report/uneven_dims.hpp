@@ -36,9 +36,10 @@ class uneven_dims_of_report : speller {
         for (int a : c.axes) over += (over.empty() ? "" : ", ") + axis(a) + " = " + std::to_string(numbers_.axis[a]);
         auto const largest = static_cast<double>(numbers_.local(x, i));
         double const mean = static_cast<double>(numbers_.extent[d]) / static_cast<double>(numbers_.parts(x, i));
-        r += "note     '" + dim(c.dim) + "' (" + std::to_string(numbers_.extent[d]) + ") over " + over + " lies as " +
-             parts_text(x, i) + "\n         the largest part is " + std::to_string(numbers_.local(x, i)) +
-             ", the mean " + ratio(mean) + ": " + ratio(largest / mean) + " times";
+        r += "note     '" + dim(c.dim) + "' (" + std::to_string(numbers_.extent[d]) + ") over " + over +
+             " is laid out as " + parts_text(x, i) + "\n         the largest part is " +
+             std::to_string(numbers_.local(x, i)) + ", the mean " + ratio(mean) + ": " + ratio(largest / mean) +
+             " times";
         auto const more = [&](double all) { return saturated_count(all * (largest - mean) / largest + 0.5); };
         auto const [flops, stored] = work_and_bytes(c);
         std::string costs;

@@ -4,7 +4,7 @@
 // but has zeros beyond them.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/exchange.hpp"
+#include "meshtensor/emit/stablehlo/collective.hpp"
 
 namespace meshtensor::hlo {
 

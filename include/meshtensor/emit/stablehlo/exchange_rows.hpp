@@ -4,7 +4,7 @@
 // number of rows times the number of ranks, or `at_most` for each group of the others if that is less.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/exchange.hpp"
+#include "meshtensor/emit/stablehlo/collective.hpp"
 #include "meshtensor/op/exchange_rows.hpp"
 
 namespace meshtensor::hlo {

@@ -5,13 +5,13 @@
 #include "meshtensor/emit/stablehlo/argmax.hpp"
 #include "meshtensor/emit/stablehlo/argsort.hpp"
 #include "meshtensor/emit/stablehlo/call.hpp"
+#include "meshtensor/emit/stablehlo/collective.hpp"
 #include "meshtensor/emit/stablehlo/concat.hpp"
 #include "meshtensor/emit/stablehlo/constant.hpp"
 #include "meshtensor/emit/stablehlo/conv.hpp"
 #include "meshtensor/emit/stablehlo/cumulative_sum.hpp"
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/elementwise.hpp"
-#include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/exchange_rows.hpp"
 #include "meshtensor/emit/stablehlo/extension.hpp"
 #include "meshtensor/emit/stablehlo/gather.hpp"
@@ -91,7 +91,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::move_rows: return permutes(n) ? permute_on_mesh(e, n) : move_rows(e, n);
     default: break;
   }
-  if (is_collective(n.kind)) return exchange(e, n);
+  if (is_collective(n.kind)) return emit_collective(e, n);
   e.refuse(n, text_of(n.kind));
 }
 

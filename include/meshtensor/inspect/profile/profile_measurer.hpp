@@ -72,7 +72,7 @@ class profile_measurer : protected node_words {
   }
   /// The bytes that a node must at least read and write. A collective has the bytes that a rank receives.
   double bytes_of_node(node const& n) const {
-    if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
+    if (is_collective(n.kind)) return static_cast<double>(cost_of_collective(m_, numbers_, n).bytes);
     bool const is_port = n.kind < primitive::constant;  // its memory is handed on, not copied
     if (is_port || n.kind == primitive::wait || (n.regions.count != 0 && n.kind != primitive::kernel)) return 0;
     auto const bytes = [&](value_id v) { return static_cast<double>(numbers_.local_bytes(m_.values[v])); };

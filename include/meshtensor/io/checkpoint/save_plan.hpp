@@ -60,19 +60,19 @@ inline std::optional<std::size_t> block_held(stored const& s, grid_of_parts cons
 ///         `only` selects no value
 inline save_plan plan_save(store& weights, std::function<bool(std::string const&)> const& only = {}) {
   save_plan plan;
-  std::int64_t processors = 0;
+  std::int64_t ranks = 0;
   for (auto const& [label, s] : weights.values()) {
     if (only && !only(label)) continue;
-    processors = std::max(processors, s.mesh.size());
+    ranks = std::max(ranks, s.mesh.size());
     if (weights.runner().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
       throw error("C01", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
                           " ranks, of which there are ", s.blocks.size()});
   }
-  if (processors == 0 && !weights.values().empty())
+  if (ranks == 0 && !weights.values().empty())
     throw error("C12", {"`only` leaves no value to save, of ", weights.values().size(), ": the store has '",
                         weights.values().begin()->first, "'"});
-  if (processors == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
-  plan.files = static_cast<std::size_t>(processors);
+  if (ranks == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
+  plan.files = static_cast<std::size_t>(ranks);
 
   std::vector<std::int64_t> load(plan.files);  // bytes that each rank writes
   for (auto const& [label, s] : weights.values()) {

@@ -103,7 +103,8 @@ struct exchange_rows_rule {
       return y.layout.is_partial(a) ? "a result is partial though no operand is" : nullptr;
     }
     value const& index = step == row_step::count ? x : m.operand_value(n, 1);
-    if (index.layout.shards(a) != holds || index.layout.is_partial(a)) return "an index lies elsewhere than its rows";
+    if (index.layout.shards(a) != holds || index.layout.is_partial(a))
+      return "an index has another placement than its rows";
     if (step == row_step::count)
       return shards(y, dims.counted) || y.layout.is_partial(a) ? "counts are not those of a rank" : nullptr;
     value const& counts = m.operand_value(n, 2);
@@ -115,7 +116,7 @@ struct exchange_rows_rule {
       int const dim = index.dims.at[index.layout.sharded_at(a)];
       bool const fits = tokens.dims.has(dim) ? shards(tokens, dim) && tokens.layout.order(a) == index.layout.order(a)
                                              : tokens.layout.is_replicated(a);
-      return fits ? nullptr : "an operand lies elsewhere than its index";
+      return fits ? nullptr : "an operand has another placement than its index";
     }
     int const in_tokens = tokens.layout.shards(a) ? tokens.dims.at[tokens.layout.sharded_at(a)] : -1;
     int const in_rows = held.layout.shards(a) ? held.dims.at[held.layout.sharded_at(a)] : -1;

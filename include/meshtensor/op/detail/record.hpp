@@ -74,8 +74,6 @@ constexpr shape shape_of(builder& b, dims<D...>) {
   (s.add(b.dim(D::dim_name, D::dim_rule)), ...);
   return s;
 }
-template <class... D>
-using dims_list = dims<std::remove_cvref_t<D>...>;
 
 /// Continues with a handle of the program after an error that the compiler has reported at the call. Therefore the
 /// errors that follow from it are not reported.
@@ -154,11 +152,6 @@ struct inference_by {
 template <class Rule, class AttributeDims, class... H>
 struct inference_by<true, Rule, AttributeDims, H...> {
   using type = traced_inference<Rule, type_of_operand<H, common_type<H...>()>()...>;
-};
-
-/// The `infer` of a composition of operations whose result has the dtype and dims of its first operand.
-struct same_as_operand {
-  static constexpr void infer(inference& i) { i.give(i[0].type, i.dims_of(0)); }
 };
 
 /// The error that a rule finds in operands of these types and in the dims among its attributes, or `no_error`.

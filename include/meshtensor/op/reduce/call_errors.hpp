@@ -15,9 +15,6 @@ struct no_dim {};
 template <class... D>
 using given_dims = typename joined<std::conditional_t<std::is_same_v<D, no_dim>, dims<>, dims<D>>...>::type;
 
-template <class H, class D>
-concept reducible_along = dim_type<D> && has_dim<H, D>;
-
 /// The first error of a call of the reduction `Call` along the dims of a list, or `no_error`.
 template <class Call, handle H, class... D>
 consteval auto reduction_finding(dims<D...>) {
@@ -37,42 +34,25 @@ consteval auto reduction_finding(dims<D...>) {
 template <class Call, class H, class... D>
 using reduction_line = checked_line<decltype(reduction_finding<Call, H>(given_dims<D...>{}))>;
 
-struct sum_call {
-  static constexpr literal name = "sum";
-  static constexpr literal other_type = "T04 sum of bools: cast the operand, or take any or all";
+/// The dtypes that a reduction takes.
+enum class reducible : std::uint8_t { numbers, floats, bools };
+
+/// A reduction for error sentences: its name, the dtypes that it takes, and the error of an operand of another dtype.
+template <literal Name, reducible Takes, literal OtherType>
+struct reduction_call {
+  static constexpr literal name = Name;
+  static constexpr literal other_type = OtherType;
   template <class H>
-  static constexpr bool takes = !of_bool<H>;
+  static constexpr bool takes = Takes == reducible::numbers  ? !of_bool<H>
+                                : Takes == reducible::floats ? of_float<H>
+                                                             : of_bool<H>;
 };
-struct mean_call {
-  static constexpr literal name = "mean";
-  static constexpr literal other_type = "T04 mean takes a tensor of floats: cast the operand";
-  template <class H>
-  static constexpr bool takes = of_float<H>;
-};
-struct max_call {
-  static constexpr literal name = "max";
-  static constexpr literal other_type = "T04 max of bools: take any";
-  template <class H>
-  static constexpr bool takes = !of_bool<H>;
-};
-struct min_call {
-  static constexpr literal name = "min";
-  static constexpr literal other_type = "T04 min of bools: take all";
-  template <class H>
-  static constexpr bool takes = !of_bool<H>;
-};
-struct any_call {
-  static constexpr literal name = "any";
-  static constexpr literal other_type = "T04 any takes a tensor of bools: compare first";
-  template <class H>
-  static constexpr bool takes = of_bool<H>;
-};
-struct all_call {
-  static constexpr literal name = "all";
-  static constexpr literal other_type = "T04 all takes a tensor of bools: compare first";
-  template <class H>
-  static constexpr bool takes = of_bool<H>;
-};
+using sum_call = reduction_call<"sum", reducible::numbers, "T04 sum of bools: cast the operand, or take any or all">;
+using mean_call = reduction_call<"mean", reducible::floats, "T04 mean takes a tensor of floats: cast the operand">;
+using max_call = reduction_call<"max", reducible::numbers, "T04 max of bools: take any">;
+using min_call = reduction_call<"min", reducible::numbers, "T04 min of bools: take all">;
+using any_call = reduction_call<"any", reducible::bools, "T04 any takes a tensor of bools: compare first">;
+using all_call = reduction_call<"all", reducible::bools, "T04 all takes a tensor of bools: compare first">;
 
 }  // namespace detail
 

@@ -12,14 +12,14 @@ namespace meshtensor {
 
 /// One collective as planned, if it is sent on its own: its number of ranks, and the most bytes that one of them
 /// receives. A collective over one rank moves nothing.
-struct planned_exchange {
+struct collective_cost {
   std::int64_t members, bytes;
 };
 
 /// The ranks and bytes of one collective. The bytes are those that its messages bring.
 ///
 /// source  comm/mpi_algorithm.hpp: the messages that carry each collective
-constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
+constexpr collective_cost cost_of_collective(module const& m, binding const& numbers, node const& n) {
   value const& v = m.operand_value(n, 0);
   std::int64_t const p = numbers.members(axes_of_collective(n)), elements = numbers.local_size(v);
   auto const each = static_cast<std::int64_t>(bytes_of(v.type));
@@ -44,7 +44,7 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
 /// slices, a gather brings a rank only the slices that it does not hold. A reduction leaves it only the sums of its own
 /// slices, and it sends the other sums away.
 constexpr std::int64_t bytes_in_step(module const& m, binding const& numbers, node const& n, std::int64_t times) {
-  planned_exchange const e = exchange_of(m, numbers, n);
+  collective_cost const e = cost_of_collective(m, numbers, n);
   dim_id const along = collective_attributes::of_slices(m, n);
   if (along == no_id || e.members < 2) return saturated_product(times, e.bytes);
   bool const gathers = n.kind == primitive::all_gather;

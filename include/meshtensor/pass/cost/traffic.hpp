@@ -12,11 +12,11 @@
 
 namespace meshtensor {
 
-/// The collectives of one step over more than one rank, and the bytes that one rank receives from others. `exchanges`
+/// The collectives of one step over more than one rank, and the bytes that one rank receives from others. `messages`
 /// counts joined collectives as one.
-struct exchanged {
+struct step_traffic {
   std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, moves;
-  std::int64_t exchanges, bytes;
+  std::int64_t messages, bytes;
 
   constexpr std::int64_t collectives() const {
     return saturated_sum(saturated_sum(saturated_sum(all_reduces, reduce_scatters), all_gathers),
@@ -25,8 +25,8 @@ struct exchanged {
 };
 
 /// The collectives and bytes of one step of a lowered module, under its plan. See `mt::traffic`.
-constexpr exchanged traffic_of(module const& m, plan const& p) {
-  exchanged t{};
+constexpr step_traffic traffic_of(module const& m, plan const& p) {
+  step_traffic t{};
   run_counts const runs = run_counts_of(m, p.numbers);
   std::int64_t together[max_nodes] = {};  // of the last collective of a joint message: the elements of all of them
   for (int i = 0; i < m.node_count; ++i)
@@ -34,7 +34,7 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     if (!is_collective(n.kind)) continue;
-    planned_exchange const e = exchange_of(m, p.numbers, n);
+    collective_cost const e = cost_of_collective(m, p.numbers, n);
     if (e.members < 2) continue;
     std::int64_t const times = runs.of[n.region];
     auto const add = [](std::int64_t& all, std::int64_t more) { all = saturated_sum(all, more); };
@@ -48,7 +48,7 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
     if (goes_with_another(p, i)) continue;
     dtype const type = m.operand_value(n, 0).type;
     bool const in_steps = goes_in_steps(together[i] * static_cast<std::int64_t>(bytes_of(type)));
-    add(t.exchanges, times);
+    add(t.messages, times);
     add(t.bytes,
         p.joined[i] == 0
             ? bytes_in_step(m, p.numbers, n, times)

@@ -122,7 +122,7 @@ struct grouping {
   }
 
   /// Whether the dims that the value shares with the group's space have the same placement in both.
-  constexpr bool lies_alike(fused_group const& g, value const& v) const {
+  constexpr bool has_layout_of_group(fused_group const& g, value const& v) const {
     for (int a = 0; a < from.axis_count; ++a)
       if (v.layout.shards(a) ? g.sharded[a] != v.dims.at[v.layout.sharded_at(a)] + 1 || g.order[a] != v.layout.order(a)
                              : g.sharded[a] != 0 && v.dims.has(g.sharded[a] - 1))
@@ -174,7 +174,7 @@ struct grouping {
   }
   constexpr bool takes(fused_group const& g, node const& n) const {
     value const& v = from.result_value(n);
-    if (!lies_alike(g, v)) return false;
+    if (!has_layout_of_group(g, v)) return false;
     unsigned const spanned = v.dims == g.space ? g.all() : mask_of(g.space, v.dims);
     fusion_role const as = role[from.result(n)];
     if (as == fusion_role::random) return spanned == g.all();
@@ -186,8 +186,8 @@ struct grouping {
     value const &x = from.operand_value(n, 0), &y = from.result_value(n);
     int const last = x.dims.count - 1;
     if (y.dims.count != last || y.dims.has(x.dims.at[last]) || g.along == max_kernel_phases - 1) return false;
-    if (g.space == x.dims) return lies_alike(g, x) && ++g.along != 0;
-    if (!(g.space == y.dims) || last == 0 || g.along != 0 || g.mixed || !lies_alike(g, y) ||
+    if (g.space == x.dims) return has_layout_of_group(g, x) && ++g.along != 0;
+    if (!(g.space == y.dims) || last == 0 || g.along != 0 || g.mixed || !has_layout_of_group(g, y) ||
         (g.common & g.all()) != g.all())
       return false;
     span(g, x);

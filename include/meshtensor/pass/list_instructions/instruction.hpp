@@ -23,7 +23,7 @@ enum class instruction_kind : std::uint8_t {
   accumulate,      // adds `from` to `to`
   start,           // starts a collective from `from` to `to`
   wait,            // waits for the collective of node `from`
-  exchange,        // starts a collective and waits for it
+  collective,      // starts a collective and waits for it
   begin_loop,      // repeats the instructions up to its end `trips` times, or while its index is below `from`, if given
   begin_first,     // runs the instructions up to its end for the first of the iterations, before the loop
   begin_next,      // runs the instructions up to its end for the next iteration, if there is one
@@ -35,7 +35,7 @@ constexpr char const* text_of(instruction_kind kind) {
   constexpr char const* texts[] = {
       "bind_input",    "bind_variable", "bind_slice",     "bind_turn",   "bind_window", "launch",     "copy",
       "copy_to_slice", "copy_to_store", "copy_to_output", "copy_part",   "zero",        "accumulate", "start",
-      "wait",          "exchange",      "begin_loop",     "begin_first", "begin_next",  "begin_call", "end"};
+      "wait",          "collective",    "begin_loop",     "begin_first", "begin_next",  "begin_call", "end"};
   return texts[static_cast<int>(kind)];
 }
 

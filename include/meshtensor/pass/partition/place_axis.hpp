@@ -26,7 +26,7 @@ constexpr bool gives_groups(partitioning& p, operation_placements const& at, int
   int const position = at.rule.looks ? at.result_dims.find(at.rule.looked_up) : -1;
   if (position < 0) return false;
   placement const wanted = p.layout.settled(at.result_dims, at.n.path, shape{});
-  return wanted.sharded_at(axis) == position && lies_with_rows(p.m, at.rule, rows, at.rule.looked_up, axis, wanted);
+  return wanted.sharded_at(axis) == position && divides_as_rows(p.m, at.rule, rows, at.rule.looked_up, axis, wanted);
 }
 
 /// Handles an axis that shards no operand. A partial operand may stay partial if the operation is linear in it.
@@ -65,8 +65,8 @@ constexpr void place_axis(partitioning& p, operation_placements& at, int axis) {
   for (int i = 0; i < n.operands.count; ++i) {
     if (!at.operands[i].shards(axis)) continue;
     int const other = sharded_dim(p.from, at, i, axis);
-    if (dim >= 0 && dim != other && lies_with_rows(p.m, at.rule, dim, other, axis, at.operands[i])) continue;
-    if (dim >= 0 && dim != other && i > 0 && lies_with_rows(p.m, at.rule, other, dim, axis, at.operands[first])) {
+    if (dim >= 0 && dim != other && divides_as_rows(p.m, at.rule, dim, other, axis, at.operands[i])) continue;
+    if (dim >= 0 && dim != other && i > 0 && divides_as_rows(p.m, at.rule, other, dim, axis, at.operands[first])) {
       dim = other;
       continue;
     }

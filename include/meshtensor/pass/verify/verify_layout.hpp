@@ -62,8 +62,9 @@ struct layout_verifier {
       case primitive::read:
       case primitive::write: {
         placement const& p = at(n.kind == primitive::read ? m.result(n) : m.operand(n, 0));
-        return p == m.variables[variable_of(n)].layout ? nullptr
-                                                       : "a variable lies elsewhere than its next value or its reads";
+        return p == m.variables[variable_of(n)].layout
+                   ? nullptr
+                   : "a variable has another placement than its next value or its reads";
       }
       case primitive::output: return at(m.operand(n, 0)).has_partial() ? "an output is partial" : nullptr;
       case primitive::input: return at(m.result(n)).has_partial() ? "an input is partial" : nullptr;

@@ -11,18 +11,14 @@
 namespace meshtensor {
 
 template <class Device>
-engine<Device>::engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-                       transport* among)
-    : m_(m),
-      device_(std::move(device)),
-      processors_(processors),
-      collectives_(*among, m, p, processors),
-      list_(instructions_of({m, p, entry})) {
+engine<Device>::engine(module const& m, plan const& p, int, std::span<instruction const> instructions, Device device,
+                       std::span<rank_context> ranks, transport* among)
+    : m_(m), device_(std::move(device)), contexts_(ranks), collectives_(*among, m, p, ranks), list_(instructions) {
   for (instruction const& i : list_) {
     operands_.resize(std::max<std::size_t>(operands_.size(), m.nodes[i.node].operands.count));
     results_.resize(std::max<std::size_t>(results_.size(), m.nodes[i.node].results.count));
   }
-  for (rank_context const& mine : processors)
+  for (rank_context const& mine : ranks)
     for (instruction const& i : list_)
       if (i.kind == instruction_kind::launch) {
         node const& n = m.nodes[i.node];
@@ -31,7 +27,7 @@ engine<Device>::engine(module const& m, plan const& p, int entry, Device device,
         if (kernels::has_results(n, results_.data()))
           kernels_.back().emplace(kernels::prepare(device_, m, n, operands_.data(), results_.data(), mine.windows()));
       }
-  launches_ = kernels_.size() / std::max<std::size_t>(1, processors.size());
+  launches_ = kernels_.size() / std::max<std::size_t>(1, ranks.size());
 }
 
 }  // namespace meshtensor
@@ -44,8 +40,8 @@ template <class Device>
 void engine<Device>::run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed,
                          std::uint64_t step) {
   external_ = external;
-  for (std::size_t k = 0; k < processors_.size(); ++k)
-    processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
+  for (std::size_t k = 0; k < contexts_.size(); ++k)
+    contexts_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
   recorder_.begin_step(collectives_.ahead());
   for (std::size_t at = 0; at < list_.size();) at = run_at(at);
   collectives_.end_all();
@@ -70,9 +66,9 @@ std::size_t engine<Device>::run_at(std::size_t at) {
   instruction const& i = list_[at];
   bool const is_of_loop = i.kind != instruction_kind::begin_loop && m_.nodes[i.node].kind == primitive::repeat;
   if (is_of_loop || !recorder_.is_on()) return do_at(at);
-  recorder_.enter(m_.nodes[i.node], processors_, collectives_.ahead());
+  recorder_.enter(m_.nodes[i.node], contexts_, collectives_.ahead());
   std::size_t const next = do_at(at);
-  recorder_.leave(i.node, m_.nodes[i.node], processors_, collectives_.ahead());
+  recorder_.leave(i.node, m_.nodes[i.node], contexts_, collectives_.ahead());
   return next;
 }
 
@@ -87,12 +83,12 @@ std::size_t engine<Device>::do_at(std::size_t at) {
     case instruction_kind::launch: launch(i); break;
     case instruction_kind::start: collectives_.start(i.node, i.from_value(), i.to_value()); break;
     case instruction_kind::wait: collectives_.wait(static_cast<node_id>(i.from)); break;
-    case instruction_kind::exchange:
+    case instruction_kind::collective:
       collectives_.start(i.node, i.from_value(), i.to_value());
       collectives_.wait(i.node);
       break;
     default:
-      for (std::size_t k = 0; k < processors_.size(); ++k) move(i, processors_[k], external_[k]);
+      for (std::size_t k = 0; k < contexts_.size(); ++k) move(i, contexts_[k], external_[k]);
   }
   return at + 1;
 }
@@ -107,14 +103,14 @@ template <class Device>
 std::size_t engine<Device>::run_loop(std::size_t at) {
   instruction const& i = list_[at];
   std::size_t end = at;
-  each_iteration(processors_, i.trips, i.reversed, i.from, [&] { end = run_body(at + 1); });
+  each_iteration(contexts_, i.trips, i.reversed, i.from, [&] { end = run_body(at + 1); });
   return end == at ? behind(list_, at) : end + 1;  // `behind` if there was no iteration
 }
 
 template <class Device>
 std::size_t engine<Device>::run_ahead(std::size_t at) {
   instruction const& i = list_[at];
-  one_ahead(processors_, i.kind == instruction_kind::begin_first, i.trips, i.reversed, [&] { run_body(at + 1); });
+  one_ahead(contexts_, i.kind == instruction_kind::begin_first, i.trips, i.reversed, [&] { run_body(at + 1); });
   while (list_[at].kind != instruction_kind::end) ++at;
   return at + 1;
 }
@@ -122,11 +118,11 @@ std::size_t engine<Device>::run_ahead(std::size_t at) {
 template <class Device>
 void engine<Device>::launch(instruction const& i) {
   node const& n = m_.nodes[i.node];
-  for (std::size_t k = 0; k < processors_.size(); ++k) {
+  for (std::size_t k = 0; k < contexts_.size(); ++k) {
     auto& kernel = kernels_[k * launches_ + i.to];
     if (!kernel) continue;
-    load(processors_[k], n);
-    kernels::launch(device_, *kernel, {m_, n, operands_.data(), results_.data(), processors_[k].context});
+    load(contexts_[k], n);
+    kernels::launch(device_, *kernel, {m_, n, operands_.data(), results_.data(), contexts_[k].context});
   }
   collectives_.progress();
 }

@@ -125,39 +125,38 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
 /// Calls `body` for each iteration of a loop whose index is less than `known()`. A loop asks `known()` before each
 /// iteration, but a reversed loop asks only once, before its first iteration.
 template <class Known, class Body>
-void each_known_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, Known known,
-                          Body body) {
-  run_context const before = processors[0].context;
+void each_known_iteration(std::span<rank_context> ranks, std::int64_t trips, bool reversed, Known known, Body body) {
+  run_context const before = ranks[0].context;
   std::int64_t t = reversed ? trips - std::clamp(known(), std::int64_t{0}, trips) : 0;
   for (; t < trips && (reversed || t < known()); ++t) {
     std::int64_t const index = reversed ? trips - 1 - t : t;
-    for (rank_context& p : processors) {
+    for (rank_context& p : ranks) {
       p.context.index = index;
       p.context.iteration = before.iteration * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(index);
     }
     body();
   }
-  for (rank_context& p : processors) p.context.iteration = before.iteration, p.context.index = before.index;
+  for (rank_context& p : ranks) p.context.iteration = before.iteration, p.context.index = before.index;
 }
 /// Calls `body` for each iteration of a loop. If the value `runs` exists, it limits the number of iterations. All ranks
 /// have the same number.
 template <class Body>
-void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, id runs, Body body) {
+void each_iteration(std::span<rank_context> ranks, std::int64_t trips, bool reversed, id runs, Body body) {
   auto const known = [&] {
-    return runs == id{no_id} ? trips : detail::read_number(processors[0], static_cast<value_id>(runs));
+    return runs == id{no_id} ? trips : detail::read_number(ranks[0], static_cast<value_id>(runs));
   };
-  each_known_iteration(processors, trips, reversed, known, body);
+  each_known_iteration(ranks, trips, reversed, known, body);
 }
 
 /// Calls `body` for a coming iteration if there is one: the first iteration of a loop, or the next one.
 template <class Body>
-void one_ahead(std::span<rank_context> processors, bool first, std::int64_t trips, bool reversed, Body body) {
-  std::int64_t const before = processors[0].context.index;
+void one_ahead(std::span<rank_context> ranks, bool first, std::int64_t trips, bool reversed, Body body) {
+  std::int64_t const before = ranks[0].context.index;
   std::int64_t const index = first ? (reversed ? trips - 1 : 0) : reversed ? before - 1 : before + 1;
   if (index < 0 || index >= trips) return;
-  for (rank_context& p : processors) p.context.index = index;
+  for (rank_context& p : ranks) p.context.index = index;
   body();
-  for (rank_context& p : processors) p.context.index = before;
+  for (rank_context& p : ranks) p.context.index = before;
 }
 
 }  // namespace meshtensor

@@ -27,12 +27,12 @@ class step_recorder {
   void end_step(std::int64_t ahead) {
     if (record_) record_->end_step(timeline::now() + ahead);
   }
-  void enter(node const& n, std::span<rank_context const> processors, std::int64_t ahead) {
+  void enter(node const& n, std::span<rank_context const> ranks, std::int64_t ahead) {
     if (record_) record_->enter(timeline::now() + ahead);
-    if (before_) before_(n, processors);
+    if (before_) before_(n, ranks);
   }
-  void leave(node_id which, node const& n, std::span<rank_context const> processors, std::int64_t ahead) {
-    if (observer_) observer_(n, processors);
+  void leave(node_id which, node const& n, std::span<rank_context const> ranks, std::int64_t ahead) {
+    if (observer_) observer_(n, ranks);
     if (record_) record_->leave(which, timeline::now() + ahead);
   }
 

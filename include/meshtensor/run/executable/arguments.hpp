@@ -11,11 +11,11 @@ namespace meshtensor {
 
 /// The argument of an executable whose step the compiler generates for `Device` (see compiled_step).
 template <class Device>
-struct straight_line {};
+struct unrolled {};
 
-// For compiled steps. Headers in run/straight define these two.
+// For compiled steps. Headers in run/unrolled define these two.
 template <class Stages, class Entry>
-struct straight_code;
+struct unrolled_code;
 template <class Device, class Code>
 struct device_of_code;
 
@@ -24,12 +24,12 @@ namespace detail {
 template <class Device>
 struct device_argument {
   using type = Device;
-  static constexpr bool in_straight_line = false;
+  static constexpr bool is_unrolled = false;
 };
 template <class Device>
-struct device_argument<straight_line<Device>> {
+struct device_argument<unrolled<Device>> {
   using type = Device;
-  static constexpr bool in_straight_line = true;
+  static constexpr bool is_unrolled = true;
 };
 
 struct no_program {
@@ -49,16 +49,6 @@ struct executable_arguments {
   using device = default_device;
   using unnamed_device = default_device;
 };
-template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
-struct executable_arguments<Program, Mesh, Layout, Device...> {
-  using programs = Program;
-  using entry = Program;
-  using mesh = Mesh;
-  using layout = Layout;
-  using argument = device_argument<typename nth<0, Device..., default_device>::type>;
-  using device = typename argument::type;
-  using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
-};
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using programs = Programs;
@@ -69,6 +59,9 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using device = typename argument::type;
   using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
 };
+template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
+struct executable_arguments<Program, Mesh, Layout, Device...>
+    : executable_arguments<Program, Program, Mesh, Layout, Device...> {};
 
 }  // namespace detail
 }  // namespace meshtensor

@@ -43,7 +43,7 @@ class typed_outputs {
     return a;
   }
   template <name Label>
-  auto where_it_lies() const {
+  auto view_of() const {
     using element = element_t<output_value<Label>().type>;
     if (session_->held().size() != 1)
       throw error("R06", {"view() is one rank's part of the output '", Label, "', but this process holds ",

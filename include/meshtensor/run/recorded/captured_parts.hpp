@@ -4,11 +4,11 @@
 
 #include <type_traits>
 
-#include "meshtensor/run/recorded/tasks.hpp"
+#include "meshtensor/run/recorded/commands.hpp"
 
 namespace meshtensor {
 
-/// The captures of the parts of a step. `tasks` are those of the whole step, to which the parts of iterations do not
+/// The captures of the parts of a step. `commands` are those of the whole step, to which the parts of iterations do not
 /// belong.
 template <recording_device Device>
 class captured_parts {
@@ -16,7 +16,7 @@ class captured_parts {
   using machine = std::remove_cvref_t<decltype(Device::machine())>;
 
  public:
-  captured_parts(program& kernels, recorded_tasks<Device>& tasks) : program_(kernels), tasks_(tasks) {}
+  captured_parts(program& kernels, recorded_commands<Device>& commands) : program_(kernels), commands_(commands) {}
 
   /// Whether parts that have run before may be captured or replayed in this step. If the device communicates with other
   /// devices, all ranks must capture in the same step and later replay these captures, because NCCL requires that. They
@@ -26,14 +26,14 @@ class captured_parts {
     if constexpr (requires { program_.has_remote_groups(); })
       if (program_.has_remote_groups()) {
         bool fits = stays, is_kept = fits;
-        for (auto& part : tasks_.parts()) {
+        for (auto& part : commands_.parts()) {
           fits = fits && can_capture(part);
           is_kept = is_kept && (part.to_do.size() == 0 || (part.captured != nullptr && !is_freed(*part.captured)));
         }
         constexpr unsigned captures = 1, replays = 2;
         unsigned const all = program_.common_bits((fits ? captures : 0) | (fits && is_kept ? replays : 0));
         if ((all & replays) == 0)
-          for (auto& part : tasks_.parts()) part.captured.reset();
+          for (auto& part : commands_.parts()) part.captured.reset();
         return (all & captures) != 0;
       }
     return true;
@@ -44,16 +44,16 @@ class captured_parts {
       auto& gpu = Device::machine();
       if (again && part.to_do.size() != 0 && can_capture(part)) {
         if (part.captured == nullptr || is_freed(*part.captured)) {
-          gpu.begin_recording();
+          gpu.begin_capture();
           try {
             program_.play(part.to_do);
           } catch (...) {
             try {
-              gpu.end_recording();  // otherwise the queue would accept no more work
-            } catch (...) {}        // the first failure is reported
+              gpu.end_capture();  // otherwise the queue would accept no more work
+            } catch (...) {}      // the first failure is reported
             throw;
           }
-          part.captured = gpu.end_recording();
+          part.captured = gpu.end_capture();
         }
         return gpu.replay(*part.captured);
       }
@@ -69,13 +69,13 @@ class captured_parts {
     if constexpr (requires { captured.is_freed; }) return captured.is_freed;
     else return false;
   }
-  /// Whether a part can be captured by itself. It cannot if its tasks wait for tasks of an earlier part.
+  /// Whether a part can be captured by itself. It cannot if its commands wait for commands of an earlier part.
   bool can_capture(recorded_part<Device> const& part) {
-    return part.to_do.size() <= most_captured && (!queueing_machine<machine> || tasks_.parts().size() == 1);
+    return part.to_do.size() <= most_captured && (!queueing_machine<machine> || commands_.parts().size() == 1);
   }
 
   program& program_;
-  recorded_tasks<Device>& tasks_;
+  recorded_commands<Device>& commands_;
 };
 
 }  // namespace meshtensor

@@ -19,9 +19,9 @@ template <recording_device Device>
 struct recorded_loop {
   std::size_t at;                 // its `begin_loop` in the list
   run_context around;             // the iteration of the loops around it
-  std::vector<std::byte*> bound;  // addresses that instructions had bound before it (`recorded_orders`)
-  typename staged_collectives<Device>::in_flight pending;     // collectives that had started before it
-  std::map<std::int64_t, recorded_tasks<Device>> iterations;  // by index
+  std::vector<std::byte*> bound;  // addresses that instructions had bound before it (`command_encoder`)
+  typename staged_collectives<Device>::in_flight pending;        // collectives that had started before it
+  std::map<std::int64_t, recorded_commands<Device>> iterations;  // by index
 };
 
 /// Plays iterations of loops that may end early, and keeps their recordings as long as these have few commands.
@@ -29,16 +29,16 @@ template <recording_device Device>
 class kept_iterations {
  public:
   void forget() { kept_ = 0; }
-  /// Plays an iteration by `play(tasks)`. If it is not kept, `record(tasks)` records it first.
+  /// Plays an iteration by `play(commands)`. If it is not kept, `record(commands)` records it first.
   template <class Record, class Play>
   void play(recorded_loop<Device>& loop, std::int64_t index, Record const& record, Play const& play) {
     if (auto const known = loop.iterations.find(index); known != loop.iterations.end()) return play(known->second);
-    recorded_tasks<Device> tasks;
-    record(tasks);
+    recorded_commands<Device> commands;
+    record(commands);
     std::size_t const kept_before = kept_;
-    if (kept_ += tasks.orders(); kept_ <= most_kept)
-      return play(loop.iterations.emplace(index, std::move(tasks)).first->second);
-    play(tasks);
+    if (kept_ += commands.size(); kept_ <= most_kept)
+      return play(loop.iterations.emplace(index, std::move(commands)).first->second);
+    play(commands);
     Device::machine().wait();  // no work may be in flight when a recording is destroyed
     kept_ = kept_before;
   }
@@ -62,7 +62,7 @@ class known_iterations {
   bool are_asked_for() const { return number_.at() != nullptr; }
 
   /// Records the copy from an address of the device.
-  void record(recorded_tasks<Device>& tasks, std::byte* from) { tasks.download(number_.at(), from, bytes); }
+  void record(recorded_commands<Device>& commands, std::byte* from) { commands.download(number_.at(), from, bytes); }
   /// Copies it at once.
   void read(std::byte* from) {
     Device::machine().download(number_.at(), from, bytes);

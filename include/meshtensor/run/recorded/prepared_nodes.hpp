@@ -33,10 +33,10 @@ class prepared_nodes {
     per_rank_ = launches_.size() / ranks.size();
     for (instruction const& i : instructions) {
       if (i.kind == instruction_kind::accumulate) kernels.prepare_sum(m.values[i.to].type);
-      if (i.kind != instruction_kind::start && i.kind != instruction_kind::exchange) continue;
+      if (i.kind != instruction_kind::start && i.kind != instruction_kind::collective) continue;
       if (remote || m.nodes[i.node].kind == primitive::move_rows) continue;  // the host exchanges rows
       planned_collective const& c = ranks[0].collective_of(i.node);
-      exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
+      collectives_.emplace(i.node, kernels.prepare_collective(m.nodes[i.node], c.call, c.with.count));
     }
     kernels.load();
     if (remote) join(instructions, ranks[0], kernels);
@@ -53,7 +53,7 @@ class prepared_nodes {
   typename program::work const& launch(instruction const& i, std::size_t rank) const {
     return launches_[rank * per_rank_ + i.to];
   }
-  typename program::exchange& exchange(node_id node) { return exchanges_.at(node); }
+  typename program::device_collective& collective_at(node_id node) { return collectives_.at(node); }
 
   /// The current operands and results of a node on a rank. They are valid until the next call.
   node_views views(rank_context const& r, node const& n) {
@@ -69,7 +69,7 @@ class prepared_nodes {
     if constexpr (requires { kernels.join_remote_groups({}); }) {
       std::vector<std::vector<int>> groups;
       for (instruction const& i : instructions)
-        if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange)
+        if (i.kind == instruction_kind::start || i.kind == instruction_kind::collective)
           if (planned_collective const& c = mine.collective_of(i.node); takes_remote_collective(kernels, c))
             groups.push_back(c.members);
       kernels.join_remote_groups(groups);
@@ -79,7 +79,7 @@ class prepared_nodes {
   meshtensor::module const& m_;
   std::vector<typename program::work> launches_;  // by rank, then in the order of launches
   std::size_t per_rank_ = 0;
-  std::map<node_id, typename program::exchange> exchanges_;
+  std::map<node_id, typename program::device_collective> collectives_;
   std::vector<view> operands_, results_;
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "meshtensor/job/rank_context.hpp"
-#include "meshtensor/run/recorded/tasks.hpp"
+#include "meshtensor/run/recorded/commands.hpp"
 
 namespace meshtensor {
 
@@ -19,14 +19,15 @@ class recorded_rows {
 
  public:
   /// Records the exchange of all groups. `ranks` have addresses of the device, and later steps use the same objects.
-  void record(recorded_tasks<Device>& tasks, node_id which, value_id from, value_id to, std::span<rank_context> ranks) {
+  void record(recorded_commands<Device>& commands, node_id which, value_id from, value_id to,
+              std::span<rank_context> ranks) {
     std::vector<of_group> all;
     for (rank_context& first : ranks) {
       planned_collective const& c = first.collective_before_counts(which);
       if (c.with.index != 0) continue;
       of_group g{&first, first.at(c.counts), {}, {}};
       std::byte* const counts = block_for(which, first.rank(), first.bytes(c.counts));
-      tasks.download(counts, g.counts.template as<std::byte>(), first.bytes(c.counts));
+      commands.download(counts, g.counts.template as<std::byte>(), first.bytes(c.counts));
       g.counts.data = counts;
       for (int k = 0; k < c.with.count; ++k) {
         rank_context const& member = ranks[static_cast<std::size_t>(c.with.members[k])];
@@ -34,7 +35,7 @@ class recorded_rows {
       }
       all.push_back(std::move(g));
     }
-    tasks.cut(true, [which, all = std::move(all)] {
+    commands.cut(true, [which, all = std::move(all)] {
       for (of_group const& g : all) copy_rows(which, g);
       Device::machine().wait();
     });

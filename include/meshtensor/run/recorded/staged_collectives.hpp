@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "meshtensor/run/engine.hpp"
-#include "meshtensor/run/recorded/tasks.hpp"
+#include "meshtensor/run/recorded/commands.hpp"
 
 namespace meshtensor {
 
@@ -20,7 +20,7 @@ namespace meshtensor {
 template <recording_device Device>
 class staged_collectives {
   using program = typename Device::recorded_program;
-  using tasks = recorded_tasks<Device>;
+  using commands = recorded_commands<Device>;
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct under_way {
     std::byte* to = nullptr;                           // on the device; null if another rank holds the result
@@ -53,7 +53,7 @@ class staged_collectives {
   void begin_step(run_context const& c) { mine_[0].context = c; }
 
   /// `here` is this rank, with addresses of the device.
-  void start(tasks& to_do, instruction const& i, rank_context& here) {
+  void start(commands& to_do, instruction const& i, rank_context& here) {
     wait(to_do, i.node);
     planned_collective const& c = here.collective_before_counts(i.node);
     under_way p;
@@ -82,7 +82,7 @@ class staged_collectives {
     });
     pending_.emplace(i.node, p);
   }
-  void wait(tasks& to_do, node_id which) {
+  void wait(commands& to_do, node_id which) {
     auto const found = pending_.find(which);
     if (found == pending_.end()) return;
     under_way const p = found->second;
@@ -91,7 +91,7 @@ class staged_collectives {
     if (p.bytes != 0) to_do.upload(p.to, at(p.out), p.bytes);
     set_free(p, true);
   }
-  void end_all(tasks& to_do) {
+  void end_all(commands& to_do) {
     while (!pending_.empty()) wait(to_do, pending_.begin()->first);
   }
 
@@ -112,8 +112,8 @@ class staged_collectives {
   };
 
   bool takes_device_memory(node_id which) const {
-    if constexpr (requires { Device::hands_memory_to_mpi(); })
-      return Device::hands_memory_to_mpi() && among_.takes_device_memory(which);
+    if constexpr (requires { Device::hands_memory_to_transport(); })
+      return Device::hands_memory_to_transport() && among_.takes_device_memory(which);
     else return false;
   }
   void set_free(under_way const& p, bool is_free) {

@@ -11,7 +11,7 @@
 #include "meshtensor/base/bytes.hpp"
 #include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/engine.hpp"
-#include "meshtensor/run/recorded/tasks.hpp"
+#include "meshtensor/run/recorded/commands.hpp"
 
 namespace meshtensor {
 
@@ -65,8 +65,10 @@ class staged_ports {
     }
   }
 
-  void record_upload(recorded_tasks<Device>& tasks) { tasks.upload(in_.at(), staged_in_.at(), in_bytes_); }
-  void record_download(recorded_tasks<Device>& tasks) { tasks.download(staged_out_.at(), out_.at(), out_bytes_); }
+  void record_upload(recorded_commands<Device>& commands) { commands.upload(in_.at(), staged_in_.at(), in_bytes_); }
+  void record_download(recorded_commands<Device>& commands) {
+    commands.download(staged_out_.at(), out_.at(), out_bytes_);
+  }
   void upload_now() {
     Device::machine().upload(in_.at(), staged_in_.at(), static_cast<std::size_t>(in_bytes_));
     Device::machine().wait();

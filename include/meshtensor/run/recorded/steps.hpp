@@ -8,8 +8,8 @@
 
 #include "meshtensor/pass/list_instructions.hpp"
 #include "meshtensor/run/recorded/captured_parts.hpp"
+#include "meshtensor/run/recorded/command_encoder.hpp"
 #include "meshtensor/run/recorded/loops.hpp"
-#include "meshtensor/run/recorded/orders.hpp"
 #include "meshtensor/run/recorded/places_in_numbers.hpp"
 #include "meshtensor/run/recorded/walk.hpp"
 #include "meshtensor/run/watched_nodes.hpp"
@@ -32,21 +32,23 @@ class engine<Device> {
   using machine = std::remove_cvref_t<decltype(Device::machine())>;
 
  public:
-  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors, transport* among)
+  static constexpr bool reads_instructions = true;
+
+  engine(module const& m, plan const& p, int entry, std::span<instruction const> instructions, Device device,
+         std::span<rank_context> ranks, transport* among)
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(instructions_of({m, p, entry})),
+        list_(instructions),
         places_(m, list_),
-        values_(m.variable_count, processors.size()),
+        values_(m.variable_count, ranks.size()),
         watched_(m, p) {
-    if (static_cast<std::int64_t>(processors.size()) != processors[0].mesh().size())
-      remote_.emplace(*among, m, p, processors);
+    if (static_cast<std::int64_t>(ranks.size()) != ranks[0].mesh().size()) remote_.emplace(*among, m, p, ranks);
     for (int k = 0; k < m.node_count; ++k)
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
     std::lock_guard const turn(Device::machine().turns());
-    orders_.emplace(m, p, list_, processors, program_, values_, remote_ ? &*remote_ : nullptr);
+    encoder_.emplace(m, p, list_, ranks, program_, values_, remote_ ? &*remote_ : nullptr);
     known_.emplace(list_);
   }
   engine(engine const&) = delete;
@@ -60,16 +62,16 @@ class engine<Device> {
     std::lock_guard const turn(Device::machine().turns());
     try {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
-      orders_->ports().fill(external, numbers, seed, step);
+      encoder_->ports().fill(external, numbers, seed, step);
       if (remote_) remote_->begin_step({numbers, seed, step, 0, 0});
-      for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
+      for (rank_context& r : encoder_->ranks()) r.context = {numbers, seed, step, 0, 0};
       bool const stays = !moved && is_recorded_ && !watched_.any();
       captures_ = captured_.may_capture(stays && !known_->are_asked_for());
       if (watched_.any()) {
         play_node_by_node();
       } else {
         if (!stays) record();
-        play(tasks_);
+        play(commands_);
         Device::machine().wait();
       }
     } catch (...) {
@@ -81,7 +83,7 @@ class engine<Device> {
       throw;
     }
     for (id v : written_) values_.mark_written(v);
-    orders_->ports().give(external);
+    encoder_->ports().give(external);
   }
 
   bool is_under_way() const { return remote_ && remote_->is_under_way(); }
@@ -92,7 +94,7 @@ class engine<Device> {
   /// Like `observe` of the general engine. Nodes then run one by one, and the engine copies their operands and results
   /// to the host for the observer.
   void observe(observer seen, observer before = {}) {
-    watched_.observe(std::move(seen), std::move(before), Device::machine(), orders_->ranks());
+    watched_.observe(std::move(seen), std::move(before), Device::machine(), encoder_->ranks());
   }
   Device& device() { return device_; }
   std::int64_t workspace_bytes() const {
@@ -104,37 +106,37 @@ class engine<Device> {
  private:
   void record() {
     forget();
-    tasks_.begin_step();
-    orders_->ports().record_upload(tasks_);
+    commands_.begin_step();
+    encoder_->ports().record_upload(commands_);
     walk();
-    orders_->ports().record_download(tasks_);
-    finish(tasks_);
+    encoder_->ports().record_download(commands_);
+    finish(commands_);
     is_recorded_ = true;
   }
   void forget() {
     is_recorded_ = false;
-    tasks_.forget();
+    commands_.forget();
     kept_.forget();
   }
-  void finish(recorded_tasks<Device>& tasks) {
-    for (auto& part : tasks.parts()) program_.finish(part.to_do);
+  void finish(recorded_commands<Device>& commands) {
+    for (auto& part : commands.parts()) program_.finish(part.to_do);
   }
   void walk() {
     if (remote_) remote_->begin_recording();
-    walk_into(tasks_).whole();
-    if (remote_) remote_->end_all(tasks_);
+    walk_into(commands_).whole();
+    if (remote_) remote_->end_all(commands_);
   }
-  auto walk_into(recorded_tasks<Device>& tasks) {
+  auto walk_into(recorded_commands<Device>& commands) {
     return recorded_walk(
-        list_, orders_->ranks(), [this, &tasks](instruction const& i) { orders_->record(tasks, i); },
+        list_, encoder_->ranks(), [this, &commands](instruction const& i) { encoder_->record(commands, i); },
         [this](instruction const& i, auto const& work) { this->do_node(i, work); },
-        [this, &tasks](std::size_t at) {
+        [this, &commands](std::size_t at) {
           if (watched_.any()) play_loop_now(at);
-          else record_loop(tasks, at);
+          else record_loop(commands, at);
         });
   }
-  void play(recorded_tasks<Device>& tasks) {
-    for (auto& part : tasks.parts()) {
+  void play(recorded_commands<Device>& commands) {
+    for (auto& part : commands.parts()) {
       captured_.give(part, captures_ && part.has_run);
       part.has_run = true;
       if (!part.then) continue;
@@ -147,43 +149,43 @@ class engine<Device> {
   // ---- loops that may end early ----
 
   /// The address on the device of the number of iterations that are known to run.
-  std::byte* known_on_device(instruction const& loop) { return orders_->ranks()[0].pointer(loop.from_value()); }
+  std::byte* known_on_device(instruction const& loop) { return encoder_->ranks()[0].pointer(loop.from_value()); }
   /// Calls `body` for each iteration that runs. The host gets the number before each iteration, or in a reversed loop
   /// before the first one.
   template <class Body>
   void each_that_runs(instruction const& i, Body const& body) {
-    each_known_iteration(orders_->ranks(), i.trips, i.reversed, [&] { return known_->number(); }, body);
+    each_known_iteration(encoder_->ranks(), i.trips, i.reversed, [&] { return known_->number(); }, body);
   }
 
-  void record_loop(recorded_tasks<Device>& tasks, std::size_t at) {
+  void record_loop(recorded_commands<Device>& commands, std::size_t at) {
     auto const loop = std::make_shared<recorded_loop<Device>>();
-    loop->at = at, loop->around = orders_->ranks()[0].context, loop->bound = orders_->bound();
+    loop->at = at, loop->around = encoder_->ranks()[0].context, loop->bound = encoder_->bound();
     if (remote_) loop->pending = remote_->pending();
-    known_->record(tasks, known_on_device(list_[at]));
-    tasks.cut(true, [this, loop] { play_loop(*loop); });
+    known_->record(commands, known_on_device(list_[at]));
+    commands.cut(true, [this, loop] { play_loop(*loop); });
   }
   /// Runs the loop. The machine has completed the work before the loop, and on return also the loop.
   void play_loop(recorded_loop<Device>& loop) {
     instruction const& i = list_[loop.at];
-    for (rank_context& r : orders_->ranks())
+    for (rank_context& r : encoder_->ranks())
       r.context.index = loop.around.index, r.context.iteration = loop.around.iteration;
     each_that_runs(i, [&] {
       kept_.play(
-          loop, orders_->ranks()[0].context.index,
-          [&](recorded_tasks<Device>& tasks) { record_iteration(tasks, loop); },
-          [this](recorded_tasks<Device>& tasks) { play(tasks); });
+          loop, encoder_->ranks()[0].context.index,
+          [&](recorded_commands<Device>& commands) { record_iteration(commands, loop); },
+          [this](recorded_commands<Device>& commands) { play(commands); });
       if (!i.reversed || queueing_machine<machine>) Device::machine().wait();
     });
     Device::machine().wait();
   }
-  void record_iteration(recorded_tasks<Device>& tasks, recorded_loop<Device> const& loop) {
+  void record_iteration(recorded_commands<Device>& commands, recorded_loop<Device> const& loop) {
     instruction const& i = list_[loop.at];
-    tasks.begin_step();
-    orders_->bind(loop.bound);
+    commands.begin_step();
+    encoder_->bind(loop.bound);
     if (remote_) remote_->begin_recording(loop.pending);
-    walk_into(tasks).body(loop.at + 1);
-    if (!i.reversed) known_->record(tasks, known_on_device(i));
-    finish(tasks);
+    walk_into(commands).body(loop.at + 1);
+    if (!i.reversed) known_->record(commands, known_on_device(i));
+    finish(commands);
   }
 
   // ---- node by node, to observe or time nodes ----
@@ -192,13 +194,13 @@ class engine<Device> {
     forget();
     if (watched_.are_shown()) {
       auto const show = [this](std::byte const* at, std::size_t bytes) { watched_.add(at, bytes); };
-      orders_->show_blocks(show), values_.show_blocks(show);
+      encoder_->show_blocks(show), values_.show_blocks(show);
     }
     watched_.begin_step();
-    orders_->ports().upload_now();
+    encoder_->ports().upload_now();
     walk();
     play_now();
-    orders_->ports().download_now();
+    encoder_->ports().download_now();
     watched_.end_step();
   }
   /// Runs a node at once, if a tool observes or times nodes.
@@ -206,15 +208,15 @@ class engine<Device> {
   void do_node(instruction const& i, Work const& work) {
     bool const is_of_loop = i.kind != instruction_kind::begin_loop && m_.nodes[i.node].kind == primitive::repeat;
     if (is_of_loop || !watched_.any()) return work();
-    watched_.begin(i.node, orders_->ranks());
+    watched_.begin(i.node, encoder_->ranks());
     work();
     play_now();
-    watched_.end(i.node, orders_->ranks());
+    watched_.end(i.node, encoder_->ranks());
   }
   void play_now() {
-    finish(tasks_);
-    play(tasks_);
-    tasks_.forget();
+    finish(commands_);
+    play(commands_);
+    commands_.forget();
     Device::machine().wait();
   }
   void play_loop_now(std::size_t at) {
@@ -222,7 +224,7 @@ class engine<Device> {
     auto const read = [&] { play_now(), known_->read(known_on_device(i)); };
     read();
     each_that_runs(i, [&] {
-      walk_into(tasks_).body(at + 1);
+      walk_into(commands_).body(at + 1);
       if (!i.reversed) read();
     });
   }
@@ -230,15 +232,15 @@ class engine<Device> {
   meshtensor::module const& m_;
   Device device_;
   program program_;
-  dynamic_array<instruction> list_;
+  std::span<instruction const> list_;
   places_in_numbers places_;
   values_on_device<Device> values_;
   std::vector<id> written_;                           // variables
   std::optional<staged_collectives<Device>> remote_;  // if other processes hold ranks
-  std::optional<recorded_orders<Device>> orders_;     // made while this engine holds the device's lock
+  std::optional<command_encoder<Device>> encoder_;    // made while this engine holds the device's lock
   std::optional<known_iterations<Device>> known_;     // likewise
-  recorded_tasks<Device> tasks_;
-  captured_parts<Device> captured_{program_, tasks_};
+  recorded_commands<Device> commands_;
+  captured_parts<Device> captured_{program_, commands_};
   bool is_recorded_ = false, captures_ = false;
   kept_iterations<Device> kept_;
   watched_nodes<machine> watched_;

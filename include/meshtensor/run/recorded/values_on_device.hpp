@@ -36,8 +36,8 @@ class values_on_device {
   using copies = copy_on_devices<block>;
 
  public:
-  values_on_device(int variables, std::size_t processors)
-      : processors_(processors), values_(static_cast<std::size_t>(variables)), blocks_(values_.size()) {}
+  values_on_device(int variables, std::size_t ranks)
+      : ranks_(ranks), values_(static_cast<std::size_t>(variables)), blocks_(values_.size()) {}
 
   /// Names the value of a variable. The value must outlive this object.
   void use(id variable, stored& value) { values_[variable] = &value; }
@@ -64,7 +64,7 @@ class values_on_device {
       }
       moved = moved || mine.empty();
       auto made = std::make_unique<copies>();
-      for (std::size_t k = 0; k < processors_; ++k) {
+      for (std::size_t k = 0; k < ranks_; ++k) {
         auto const bytes = static_cast<std::size_t>(s.windows[k].bytes());
         if (mine.size() <= k) mine.push_back(std::make_shared<memory>(Device::machine(), bytes));
         Device::machine().upload(mine[k]->at(), s.read_block(k), bytes);
@@ -92,7 +92,7 @@ class values_on_device {
   }
 
  private:
-  std::size_t processors_;
+  std::size_t ranks_;
   std::vector<stored*> values_;                               // by variable
   std::vector<std::vector<std::shared_ptr<memory>>> blocks_;  // by variable and rank
 };

@@ -25,8 +25,8 @@ class attention_of_few {
 
  public:
   static bool takes(attention_sizes const& s, attention_rows q, attention_rows k, attention_rows v) {
-    bool const lies_well = q.column == 1 && k.column == 1 && v.column == 1;
-    return s.length <= 8 && !s.causal && s.value_head % width == 0 && lies_well;
+    bool const is_contiguous = q.column == 1 && k.column == 1 && v.column == 1;
+    return s.length <= 8 && !s.causal && s.value_head % width == 0 && is_contiguous;
   }
   explicit attention_of_few(attention_sizes const& s) : s_(s), wide_((s.memory + width - 1) / width * width) {}
 

@@ -20,8 +20,8 @@ class small_batch {
   static bool takes(matmul_problem const& p) {
     bool const f32 = p.a.type == dtype::f32 && p.b.type == dtype::f32 && p.c.type == dtype::f32;
     bool const small = p.m <= 8 && p.n <= 512 && p.k <= 512 && p.batch_count() >= 8;
-    bool const lies_well = p.b.column == 1 || (p.b.row == 1 && p.a.column == 1);
-    return f32 && small && lies_well && p.c.column == 1 && !p.accumulate;
+    bool const is_contiguous = p.b.column == 1 || (p.b.row == 1 && p.a.column == 1);
+    return f32 && small && is_contiguous && p.c.column == 1 && !p.accumulate;
   }
   small_batch() = default;
   explicit small_batch(matmul_problem const& p) : p_(p) {}

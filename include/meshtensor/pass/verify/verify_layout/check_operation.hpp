@@ -37,8 +37,8 @@ struct operation_layout {
         if (rule.window_over(i, raw) != nullptr && m.dims[raw].kind != dim_row::cover)
           return "a window moves over a part without what it reaches";
         if (sharded >= 0 && dim != sharded) {
-          if (lies_with_rows(m, rule, sharded, dim, a, v.layout)) continue;
-          if (!lies_with_rows(m, rule, dim, sharded, a, at(m.operand(n, first))))
+          if (divides_as_rows(m, rule, sharded, dim, a, v.layout)) continue;
+          if (!divides_as_rows(m, rule, dim, sharded, a, at(m.operand(n, first))))
             return "one mesh axis shards different dims of the operands";
           sharded = dim, first = i;
         }
@@ -60,7 +60,7 @@ struct operation_layout {
     }
     if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0 && rule.looks && p.shards(a) && p.sharded_at(a) == result.find(rule.looked_up) &&
-        lies_with_rows(m, rule, sharded, rule.looked_up, a, p))
+        divides_as_rows(m, rule, sharded, rule.looked_up, a, p))
       return nullptr;
     if (position < 0)  // over an axis of size 1, a sum is whole, too
       return rule.contracts != reduction::none && (p.part(a) == rule.contracts || is_whole_on_one(m, p, a))

@@ -80,7 +80,7 @@ class convolution_parts {
         break;
       case convolution_direction::data: {
         auto const k = parts_.empty() ? any_format(kernel, type) : library_kernel_;
-        auto const d = onednn::describe_backward_data(x, k, y, window, attributes, forward);
+        auto const d = onednn::describe_backward<dnnl::convolution_backward_data>(x, k, y, window, attributes, forward);
         add.template operator()<dnnl::convolution_backward_data>(d, DNNL_ARG_DIFF_SRC, d.diff_src_desc(),
                                                                  DNNL_ARG_WEIGHTS, d.weights_desc(), DNNL_ARG_DIFF_DST,
                                                                  d.diff_dst_desc());
@@ -88,7 +88,8 @@ class convolution_parts {
       }
       case convolution_direction::weights: {
         auto const k = parts_.empty() ? any_format(kernel, dnnl::memory::data_type::f32) : library_kernel_;
-        auto const d = onednn::describe_backward_weights(x, k, y, window, attributes, forward);
+        auto const d =
+            onednn::describe_backward<dnnl::convolution_backward_weights>(x, k, y, window, attributes, forward);
         add.template operator()<dnnl::convolution_backward_weights>(d, DNNL_ARG_SRC, d.src_desc(),
                                                                     DNNL_ARG_DIFF_WEIGHTS, d.diff_weights_desc(),
                                                                     DNNL_ARG_DIFF_DST, d.diff_dst_desc());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns an instruction into tasks for a device's machine: launches, copies and collectives of all ranks. Each rank has
-// an arena in the device's memory.
+// Turns an instruction into commands for a device's machine: launches, copies and collectives of all ranks. Each rank
+// has an arena in the device's memory.
 #pragma once
 
 #include "meshtensor/run/recorded/prepared_nodes.hpp"
@@ -12,7 +12,7 @@
 namespace meshtensor {
 
 template <recording_device Device>
-class recorded_orders {
+class command_encoder {
   using program = typename Device::recorded_program;
   using memory = typename program::memory;
   using recorder = typename program::recorder;
@@ -20,14 +20,14 @@ class recorded_orders {
 
  public:
   /// Prepares all nodes, then allocates the memory. `remote` runs the collectives if other processes take part in them.
-  recorded_orders(module const& m, plan const& p, std::span<instruction const> instructions,
-                  std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
+  command_encoder(module const& m, plan const& p, std::span<instruction const> instructions,
+                  std::span<rank_context const> ranks, program& kernels, values_on_device<Device> const& values,
                   staged_collectives<Device>* remote)
       : m_(m),
         program_(kernels),
         values_(values),
         remote_(remote),
-        ranks_(without_addresses(m, p, processors)),
+        ranks_(without_addresses(m, p, ranks)),
         nodes_(m, instructions, ranks_, kernels, remote != nullptr),
         bound_(roots_of(p, instructions)),
         arena_(Device::machine(), static_cast<std::size_t>(ports_of_step::aligned(p.arena_bytes)) * ranks_.size()),
@@ -57,18 +57,18 @@ class recorded_orders {
     ports_.show_blocks(show);
   }
 
-  void record(recorded_tasks<Device>& tasks, instruction const& i) {
-    if (remote_ != nullptr && is_of_collective(i)) return exchange_remotely(tasks, i);
-    if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange) return exchange(tasks, i);
-    if (i.kind == instruction_kind::wait) return;  // tasks wait for their dependencies
-    for (std::size_t k = 0; k < ranks_.size(); ++k) move(tasks, i, k);
+  void record(recorded_commands<Device>& commands, instruction const& i) {
+    if (remote_ != nullptr && is_of_collective(i)) return add_remote_collective(commands, i);
+    if (i.kind == instruction_kind::start || i.kind == instruction_kind::collective) return add_collective(commands, i);
+    if (i.kind == instruction_kind::wait) return;  // commands wait for their dependencies
+    for (std::size_t k = 0; k < ranks_.size(); ++k) move(commands, i, k);
   }
 
  private:
   static std::vector<rank_context> without_addresses(module const& m, plan const& p,
-                                                     std::span<rank_context const> processors) {
+                                                     std::span<rank_context const> ranks) {
     std::vector<rank_context> all;
-    for (rank_context const& r : processors) all.emplace_back(m, p, r.mesh(), r.rank());
+    for (rank_context const& r : ranks) all.emplace_back(m, p, r.mesh(), r.rank());
     return all;
   }
 
@@ -82,23 +82,23 @@ class recorded_orders {
     return all;
   }
   static bool is_of_collective(instruction const& i) {
-    return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange ||
+    return i.kind == instruction_kind::start || i.kind == instruction_kind::collective ||
            i.kind == instruction_kind::wait;
   }
-  void exchange_remotely(recorded_tasks<Device>& tasks, instruction const& i) {
-    if (i.kind != instruction_kind::wait && exchange_on_devices(tasks, i)) return;
-    if (i.kind != instruction_kind::wait) remote_->start(tasks, i, ranks_[0]);
+  void add_remote_collective(recorded_commands<Device>& commands, instruction const& i) {
+    if (i.kind != instruction_kind::wait && add_device_collective(commands, i)) return;
+    if (i.kind != instruction_kind::wait) remote_->start(commands, i, ranks_[0]);
     if (i.kind != instruction_kind::start)
-      remote_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
+      remote_->wait(commands, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
   }
-  /// Records a collective among the devices of several processes as a task. Returns false if the device does not
+  /// Records a collective among the devices of several processes as a command. Returns false if the device does not
   /// support it.
-  bool exchange_on_devices(recorded_tasks<Device>& tasks, instruction const& i) {
+  bool add_device_collective(recorded_commands<Device>& commands, instruction const& i) {
     planned_collective const& c = ranks_[0].collective_of(i.node);
     if (!prepared_nodes<Device>::takes_remote_collective(program_, c)) return false;
     std::byte *const in = ranks_[0].pointer(i.from_value()), *const out = ranks_[0].pointer(i.to_value());
     if constexpr (requires(recorder& r) { program_.record_remote_collective(r, c.call, c.with, in, out); })
-      tasks.add(
+      commands.add(
           [&] {
             std::int64_t const bytes = result_bytes_of(c.call, c.with.count, c.with.index);
             return touched_bytes{{bytes_at(in, bytes_of(c.call))}, {bytes_at(out, bytes)}};
@@ -106,9 +106,9 @@ class recorded_orders {
           [&](recorder& r) { program_.record_remote_collective(r, c.call, c.with, in, out); });
     return true;
   }
-  void exchange(recorded_tasks<Device>& tasks, instruction const& i) {
+  void add_collective(recorded_commands<Device>& commands, instruction const& i) {
     if (m_.nodes[i.node].kind == primitive::move_rows)
-      return rows_.record(tasks, i.node, i.from_value(), i.to_value(), ranks_);
+      return rows_.record(commands, i.node, i.from_value(), i.to_value(), ranks_);
     for (rank_context& first : ranks_) {
       planned_collective const& c = first.collective_now(i.node);
       if (c.with.index != 0) continue;
@@ -119,7 +119,7 @@ class recorded_orders {
         calls.push_back(&member.collective_now(i.node).call);
         in.push_back(member.pointer(i.from_value())), out.push_back(member.pointer(i.to_value()));
       }
-      tasks.add(
+      commands.add(
           [&] {
             touched_bytes t;
             for (std::size_t k = 0; k < calls.size(); ++k) {
@@ -128,18 +128,18 @@ class recorded_orders {
             }
             return t;
           },
-          [&](recorder& r) { nodes_.exchange(i.node).record(r, calls, in, out); });
+          [&](recorder& r) { nodes_.collective_at(i.node).record(r, calls, in, out); });
     }
   }
-  void launch(recorded_tasks<Device>& tasks, instruction const& i, std::size_t k) {
+  void launch(recorded_commands<Device>& commands, instruction const& i, std::size_t k) {
     auto const& work = nodes_.launch(i, k);
     if (!work) return;
     node const& n = m_.nodes[i.node];
     node_views const v = nodes_.views(ranks_[k], n);
-    tasks.add([&] { return touched_by(n, v); },
-              [&](recorder& r) {
-                work(r, {m_, n, v.operands, v.results, ranks_[k].context}, ports_.state(), program_.workspace());
-              });
+    commands.add([&] { return touched_by(n, v); },
+                 [&](recorder& r) {
+                   work(r, {m_, n, v.operands, v.results, ranks_[k].context}, ports_.state(), program_.workspace());
+                 });
   }
   touched_bytes touched_by(node const& n, node_views const& v) const {
     touched_bytes t{{bytes_at(ports_.state(), ports_.state_bytes())}, {}};
@@ -150,11 +150,11 @@ class recorded_orders {
     return t;
   }
 
-  void move(recorded_tasks<Device>& tasks, instruction const& i, std::size_t k) {
+  void move(recorded_commands<Device>& commands, instruction const& i, std::size_t k) {
     rank_context& r = ranks_[k];
-    auto const copy_to = [&](std::byte* to) { tasks.copy(to, r.pointer(i.from_value()), r.bytes(i.from_value())); };
+    auto const copy_to = [&](std::byte* to) { commands.copy(to, r.pointer(i.from_value()), r.bytes(i.from_value())); };
     switch (i.kind) {
-      case instruction_kind::launch: return launch(tasks, i, k);
+      case instruction_kind::launch: return launch(commands, i, k);
       case instruction_kind::bind_input: return r.set_pointer(i.to_value(), ports_.input(i.node, k));
       case instruction_kind::bind_variable: return r.set_pointer(i.to_value(), values_.at(i.from, k));
       case instruction_kind::bind_slice:
@@ -172,18 +172,18 @@ class recorded_orders {
       case instruction_kind::copy_part: {
         view const x = r.at(i.from_value()), y = r.at(i.to_value());
         std::int64_t const first = detail::begin_of_part(m_.nodes[i.node], x, y);
-        return tasks.add([&] { return touched_bytes{{bytes_of_view(x)}, {bytes_of_view(y)}}; },
-                         [&](recorder& to_do) { program_.copy_part(to_do, x, first, y); });
+        return commands.add([&] { return touched_bytes{{bytes_of_view(x)}, {bytes_of_view(y)}}; },
+                            [&](recorder& to_do) { program_.copy_part(to_do, x, first, y); });
       }
       case instruction_kind::zero: {
         std::byte* const to = r.pointer(i.to_value());
         std::int64_t const bytes = r.bytes(i.to_value());
-        return tasks.add([&] { return touched_bytes{{}, {bytes_at(to, bytes)}}; },
-                         [&](recorder& to_do) { to_do.clear(to, bytes); });
+        return commands.add([&] { return touched_bytes{{}, {bytes_at(to, bytes)}}; },
+                            [&](recorder& to_do) { to_do.clear(to, bytes); });
       }
       case instruction_kind::accumulate: {
         view const total = r.at(i.to_value()), term = r.at(i.from_value());
-        return tasks.add(
+        return commands.add(
             [&] { return touched_bytes{{bytes_of_view(total), bytes_of_view(term)}, {bytes_of_view(total)}}; },
             [&](recorder& to_do) { program_.accumulate(to_do, total, term); });
       }

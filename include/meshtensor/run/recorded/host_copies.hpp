@@ -6,17 +6,17 @@
 #include <span>
 #include <vector>
 
-#include "meshtensor/device/queued_task.hpp"
+#include "meshtensor/device/queued_command.hpp"
 #include "meshtensor/job/rank_context.hpp"
 
 namespace meshtensor {
 
 template <class Machine>
-class host_twins {
+class host_copies {
  public:
-  host_twins(Machine& d, module const& m, plan const& p, std::span<rank_context const> ranks)
+  host_copies(Machine& d, module const& m, plan const& p, std::span<rank_context const> ranks)
       : machine_(d), m_(m), p_(p) {
-    for (rank_context const& r : ranks) twins_.emplace_back(m, p, r.mesh(), r.rank());
+    for (rank_context const& r : ranks) copies_.emplace_back(m, p, r.mesh(), r.rank());
   }
 
   /// Adds a block of the device's memory that may hold values.
@@ -30,13 +30,13 @@ class host_twins {
   /// The ranks with the current operands and results of a node, in memory of the host.
   std::span<rank_context const> of(node const& n, std::span<rank_context const> ranks) {
     for (std::size_t k = 0; k < ranks.size(); ++k) {
-      twins_[k].context = ranks[k].context;
-      for (int v = 0; v < m_.value_count; ++v) twins_[k].set_base(p_.root[v], twin(ranks[k].base(p_.root[v])));
+      copies_[k].context = ranks[k].context;
+      for (int v = 0; v < m_.value_count; ++v) copies_[k].set_base(p_.root[v], copy_of(ranks[k].base(p_.root[v])));
       for (int i = 0; i < n.operands.count; ++i) fetch(ranks[k].at(m_.operand(n, i)));
       for (int i = 0; i < n.results.count; ++i) fetch(ranks[k].at(m_.result(n, i)));
     }
     machine_.wait();
-    return twins_;
+    return copies_;
   }
 
  private:
@@ -44,21 +44,21 @@ class host_twins {
     byte_range at;  // on the device
     std::vector<double> memory;
   };
-  std::byte* twin(std::byte const* p) {
+  std::byte* copy_of(std::byte const* p) {
     for (block& b : blocks_)
       if (b.at.begin <= p && p < b.at.end) return reinterpret_cast<std::byte*>(b.memory.data()) + (p - b.at.begin);
     return nullptr;
   }
   void fetch(view const& v) {
     byte_range const r = bytes_of_view(v);
-    if (std::byte* const to = r.empty() ? nullptr : twin(r.begin))
+    if (std::byte* const to = r.empty() ? nullptr : copy_of(r.begin))
       machine_.download(to, v.as<std::byte>(), static_cast<std::size_t>(r.end - r.begin));
   }
 
   Machine& machine_;
   meshtensor::module const& m_;
   plan const& p_;
-  std::vector<rank_context> twins_;
+  std::vector<rank_context> copies_;
   std::vector<block> blocks_;
 };
 

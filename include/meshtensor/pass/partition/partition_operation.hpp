@@ -68,7 +68,7 @@ constexpr shape dims_of_operands(module const& from, operation_placements const&
   return all;
 }
 
-constexpr void place_by_sharding(partitioning& p, node const& n) {
+constexpr void partition_by_sharding(partitioning& p, node const& n) {
   int const count = n.operands.count;
   operation_placements at{n, sharding_of(p.from, n), p.from.result_value(n).dims, {}, {}};
   imply_operands(p, at);
@@ -85,12 +85,12 @@ constexpr void place_by_sharding(partitioning& p, node const& n) {
   p.give(made, p.from.result(n), at.result);
 }
 
-constexpr void place_operation(partitioning& p, node const& n) {
+constexpr void partition_operation(partitioning& p, node const& n) {
   bool const has_own_way = with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::partition(p, n); }) return R::partition(p, n);
     else return false;
   });
-  if (!has_own_way) place_by_sharding(p, n);
+  if (!has_own_way) partition_by_sharding(p, n);
 }
 
 }  // namespace meshtensor::detail

@@ -21,7 +21,7 @@ struct moving_view {
 
 /// The instructions of an entry that the compiler has planned. `Stages` is `lowered<…>`.
 template <class Stages, class Entry>
-struct straight_code {
+struct unrolled_code {
   static constexpr module const& graph = Stages::graph;
   static constexpr plan const& planned = Stages::planned;
   static constexpr auto const& list = Stages::instructions();
@@ -44,7 +44,7 @@ struct straight_code {
   }();
   /// Whether any collective goes to another rank.
   static constexpr bool communicates = std::any_of(list.begin(), list.end(), [](instruction const& i) {
-    return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange;
+    return i.kind == instruction_kind::start || i.kind == instruction_kind::collective;
   });
 
   /// For each value, whether the instructions set its address while the step runs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records tasks for a device's machine, in order or spread over its queues. On several queues, each task waits for the
-// tasks on which it depends. A recording is cut into parts, so that the host can work between them.
+// Records commands for a device's machine, in order or spread over its queues. On several queues, each command waits
+// for the commands on which it depends. A recording is cut into parts, so that the host can work between them.
 #pragma once
 
 #include <deque>
@@ -13,12 +13,12 @@
 
 namespace meshtensor {
 
-/// The bytes that a task reads and writes.
+/// The bytes that a command reads and writes.
 struct touched_bytes {
   std::vector<byte_range> reads, writes;
 };
 
-/// Tasks that the machine gets at once, and the work of the host after them.
+/// Commands that the machine gets at once, and the work of the host after them.
 template <recording_device Device>
 struct recorded_part {
   typename Device::recorded_program::recorder to_do;
@@ -29,14 +29,14 @@ struct recorded_part {
 };
 
 template <recording_device Device>
-class recorded_tasks {
+class recorded_commands {
   using machine = std::remove_cvref_t<decltype(Device::machine())>;
   using recorder = typename Device::recorded_program::recorder;
 
  public:
   std::deque<recorded_part<Device>>& parts() { return parts_; }
-  /// The number of commands for the machine in all parts.
-  std::size_t orders() const {
+  /// The number of entries in the machine's lists of all parts.
+  std::size_t size() const {
     std::size_t all = 0;
     for (auto const& part : parts_) all += part.to_do.size();
     return all;
@@ -49,7 +49,7 @@ class recorded_tasks {
     parts_[0].then = nullptr, parts_[0].has_run = false;
     queues_.reset();
   }
-  /// Forgets all tasks. Later tasks are spread over the machine's queues, if it has several.
+  /// Forgets all commands. Later commands are spread over the machine's queues, if it has several.
   void begin_step() {
     forget();
     plan_queues();
@@ -61,7 +61,8 @@ class recorded_tasks {
     if (waits_for_machine && queues_ != nullptr) plan_queues();
   }
 
-  /// Adds a task. `record(recorder)` records its commands, and `touches()` returns the bytes that it touches.
+  /// Adds a command. `record(recorder)` adds it to the machine's list, and `touches()` returns the bytes that it
+  /// touches.
   template <class Touches, class Record>
   void add([[maybe_unused]] Touches const& touches, Record const& record) {
     recorder& to_do = parts_.back().to_do;
@@ -69,7 +70,7 @@ class recorded_tasks {
       if (queues_ != nullptr) {
         touched_bytes t = touches();
         int const number = queues_->add(std::move(t.reads), std::move(t.writes));
-        queued_task const& placed = (*queues_)[number];
+        queued_command const& placed = (*queues_)[number];
         to_do.on(placed.queue);
         for (int w : placed.waits) to_do.wait_for(w);
         record(to_do);

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "meshtensor/run/engine.hpp"
-#include "meshtensor/run/straight/code.hpp"
+#include "meshtensor/run/unrolled/code.hpp"
 
 namespace meshtensor {
 
-/// A device that runs nothing but the instructions of `Code`, a straight_code.
+/// A device that runs nothing but the instructions of `Code`, an unrolled_code.
 template <class Device, class Code>
 struct device_of_code : Device {
   using code = Code;
@@ -21,30 +21,33 @@ struct device_of_code : Device {
 };
 
 template <class Device>
-concept straight_device = requires { typename Device::code; };
+concept unrolled_device = requires { typename Device::code; };
 
 /// The results are bit for bit those of the engine that reads a list.
-template <straight_device Device>
+template <unrolled_device Device>
 class engine<Device> {
   using code = typename Device::code;
   using kernels = kernels_of_device<Device>;
 
  public:
-  engine(module const& m, plan const& p, int, Device device, std::span<rank_context> processors, transport* among)
-      : m_(m), device_(std::move(device)), processors_(processors), collectives_(*among, m, p, processors) {
+  static constexpr bool reads_instructions = false;
+
+  engine(module const& m, plan const& p, int, std::span<instruction const>, Device device,
+         std::span<rank_context> ranks, transport* among)
+      : m_(m), device_(std::move(device)), contexts_(ranks), collectives_(*among, m, p, ranks) {
     for (node_id const which : code::launched) {
       node const& n = m.nodes[which];
       for (int i = 0; i < n.operands.count; ++i) add_view(p, m.operand(n, i));
       for (int i = 0; i < n.results.count; ++i) add_view(p, m.result(n, i));
     }
-    for (rank_context const& mine : processors) prepare(mine, ranks_.emplace_back());
+    for (rank_context const& mine : ranks) prepare(mine, ranks_.emplace_back());
   }
 
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     external_ = external;
-    for (std::size_t k = 0; k < processors_.size(); ++k) {
-      processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
-      if (processors_[k].arena() != ranks_[k].arena) place_in_arena(processors_[k], ranks_[k]);
+    for (std::size_t k = 0; k < contexts_.size(); ++k) {
+      contexts_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
+      if (contexts_[k].arena() != ranks_[k].arena) place_in_arena(contexts_[k], ranks_[k]);
     }
     recorder_.begin_step(collectives_.ahead());
     (this->*step_)();
@@ -126,9 +129,9 @@ class engine<Device> {
     constexpr bool is_of_loop =
         i.kind != instruction_kind::begin_loop && code::graph.nodes[i.node].kind == primitive::repeat;
     if constexpr (Seen && !is_of_loop) {
-      recorder_.enter(m_.nodes[i.node], processors_, collectives_.ahead());
+      recorder_.enter(m_.nodes[i.node], contexts_, collectives_.ahead());
       execute<At, Seen>();
-      recorder_.leave(i.node, m_.nodes[i.node], processors_, collectives_.ahead());
+      recorder_.leave(i.node, m_.nodes[i.node], contexts_, collectives_.ahead());
     } else {
       execute<At, Seen>();
     }
@@ -139,21 +142,21 @@ class engine<Device> {
     using enum instruction_kind;
     constexpr instruction i = code::list[At];
     if constexpr (i.kind == begin_loop) {
-      each_iteration(processors_, i.trips, i.reversed, i.from, [this] { run_body<At, Seen>(); });
+      each_iteration(contexts_, i.trips, i.reversed, i.from, [this] { run_body<At, Seen>(); });
     } else if constexpr (i.kind == begin_first || i.kind == begin_next) {
-      one_ahead(processors_, i.kind == begin_first, i.trips, i.reversed, [this] { run_body<At, Seen>(); });
+      one_ahead(contexts_, i.kind == begin_first, i.trips, i.reversed, [this] { run_body<At, Seen>(); });
     } else if constexpr (i.kind == begin_call) {
       run_body<At, Seen>();
     } else if constexpr (i.kind == launch) {
       launch_one<At>();
-    } else if constexpr (i.kind == start || i.kind == exchange) {
+    } else if constexpr (i.kind == start || i.kind == collective) {
       collectives_.start(i.node, i.from_value(), i.to_value());
-      if constexpr (i.kind == exchange) collectives_.wait(i.node);
+      if constexpr (i.kind == collective) collectives_.wait(i.node);
     } else if constexpr (i.kind == wait) {
       collectives_.wait(static_cast<node_id>(i.from));
     } else {
-      for (std::size_t k = 0; k < processors_.size(); ++k)
-        act<i.kind>(known_instruction<code, At>(), m_, device_, processors_[k], external_[k]);
+      for (std::size_t k = 0; k < contexts_.size(); ++k)
+        act<i.kind>(known_instruction<code, At>(), m_, device_, contexts_[k], external_[k]);
     }
   }
 
@@ -162,21 +165,21 @@ class engine<Device> {
     constexpr instruction i = code::list[At];
     constexpr int operands = code::graph.nodes[i.node].operands.count;
     constexpr auto& moving = code::template moving<At>;
-    for (std::size_t k = 0; k < processors_.size(); ++k) {
+    for (std::size_t k = 0; k < contexts_.size(); ++k) {
       auto& kernel = ranks_[k].kernels[i.to];
       if (!kernel) continue;
       view* const views = ranks_[k].views.data() + code::first_view[i.to];
       [&]<std::size_t... V>(std::index_sequence<V...>) {
-        ((views[moving[V].place].data = processors_[k].base(moving[V].root)), ...);
+        ((views[moving[V].place].data = contexts_[k].base(moving[V].root)), ...);
       }(std::make_index_sequence<moving.size()>());
-      kernels::launch(device_, *kernel, {m_, m_.nodes[i.node], views, views + operands, processors_[k].context});
+      kernels::launch(device_, *kernel, {m_, m_.nodes[i.node], views, views + operands, contexts_[k].context});
     }
     if constexpr (code::communicates) collectives_.progress();
   }
 
   meshtensor::module const& m_;
   Device device_;
-  std::span<rank_context> processors_;
+  std::span<rank_context> contexts_;
   collectives collectives_;
   std::vector<kernels_of_rank> ranks_;
   std::vector<value_id> values_;      // of the views of all kernels

@@ -44,7 +44,7 @@ inline value slice_of_one(emission& e, node const& n, dim_id along, std::string 
 }
 
 /// Emits a collective. Over one rank, it is its operand.
-inline value exchange(emission& e, node const& n) {
+inline value emit_collective(emission& e, node const& n) {
   collective_attributes const a = collective_attributes::of(n);
   value const& x = e.operand(n);
   std::int64_t const members = e.b.members(a.axes);

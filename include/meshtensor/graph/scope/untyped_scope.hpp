@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place of a scope in a trace: the builder, a path and a line, and the nodes and names that are recorded there.
+// The part of a scope that no dtype changes: the builder, a path and a line, and the nodes and names of the path.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
@@ -8,15 +8,15 @@
 
 namespace meshtensor {
 
-/// The place of a scope in the trace, for scopes of all dtypes.
-class scope_place {
+/// The base of scopes of all dtypes: a path of the trace, and the line of the call.
+class untyped_scope {
  public:
-  constexpr scope_place(builder* b, path_id path, line const& where) : b_(b), path_(path), where_(where) {}
+  constexpr untyped_scope(builder* b, path_id path, line const& where) : b_(b), path_(path), where_(where) {}
 
   /// As long as the result lives, traced nodes belong to this scope. Layers do this by themselves.
   class entered {
    public:
-    constexpr entered(scope_place const& s, bool library)
+    constexpr entered(untyped_scope const& s, bool library)
         : b_(*s.b_), path_(b_.path), site_(b_.site), held_(b_.site_is_held) {
       b_.path = s.path_;
       if (library && !b_.site_is_held && s.where_.number != 0) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "meshtensor/graph/scope/declaration_finding.hpp"
-#include "meshtensor/graph/scope/place.hpp"
+#include "meshtensor/graph/scope/untyped_scope.hpp"
 #include "meshtensor/graph/state_updates.hpp"
 #include "meshtensor/graph/variables.hpp"
 #include "meshtensor/tensor/tensor.hpp"
@@ -16,9 +16,9 @@
 namespace meshtensor {
 
 /// The part of a scope that declares variables and checks their updates.
-class scope_variables : public scope_place {
+class scope_variables : public untyped_scope {
  public:
-  using scope_place::scope_place;
+  using untyped_scope::untyped_scope;
 
  protected:
   template <class... Args>

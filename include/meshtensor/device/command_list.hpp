@@ -8,7 +8,7 @@
 #include <string>
 
 #include "meshtensor/device/device.hpp"
-#include "meshtensor/device/queued_task.hpp"
+#include "meshtensor/device/queued_command.hpp"
 
 namespace meshtensor {
 
@@ -20,45 +20,45 @@ struct launched_work {
 };
 
 template <class Machine>
-class order_list {
+class command_list {
  public:
   /// Adds a function that the machine calls in its turn, on its own memory.
   void launch(launched_work about, std::function<void()> work) {
-    orders_.push_back([about = std::make_shared<launched_work const>(std::move(about)),
-                       work = std::move(work)](Machine& d) { d.launch(*about, work); });
+    commands_.push_back([about = std::make_shared<launched_work const>(std::move(about)),
+                         work = std::move(work)](Machine& d) { d.launch(*about, work); });
   }
   void copy(std::byte* to, std::byte* from, std::int64_t bytes) {
     if (to != from && bytes != 0)
-      orders_.push_back([=](Machine& d) { d.copy(to, from, static_cast<std::size_t>(bytes)); });
+      commands_.push_back([=](Machine& d) { d.copy(to, from, static_cast<std::size_t>(bytes)); });
   }
   void clear(std::byte* to, std::int64_t bytes) {
-    if (bytes != 0) orders_.push_back([=](Machine& d) { d.clear(to, static_cast<std::size_t>(bytes)); });
+    if (bytes != 0) commands_.push_back([=](Machine& d) { d.clear(to, static_cast<std::size_t>(bytes)); });
   }
   void upload(std::byte* to, std::byte const* from, std::int64_t bytes) {
-    if (bytes != 0) orders_.push_back([=](Machine& d) { d.upload(to, from, static_cast<std::size_t>(bytes)); });
+    if (bytes != 0) commands_.push_back([=](Machine& d) { d.upload(to, from, static_cast<std::size_t>(bytes)); });
   }
   void download(std::byte* to, std::byte* from, std::int64_t bytes) {
-    if (bytes != 0) orders_.push_back([=](Machine& d) { d.download(to, from, static_cast<std::size_t>(bytes)); });
+    if (bytes != 0) commands_.push_back([=](Machine& d) { d.download(to, from, static_cast<std::size_t>(bytes)); });
   }
   // For machines with several queues.
   void on(int queue) {
-    orders_.push_back([=](Machine& d) { d.on(queue); });
+    commands_.push_back([=](Machine& d) { d.on(queue); });
   }
   void record(int event) {
-    orders_.push_back([=](Machine& d) { d.record(event); });
+    commands_.push_back([=](Machine& d) { d.record(event); });
   }
   void wait_for(int event) {
-    orders_.push_back([=](Machine& d) { d.wait_for(event); });
+    commands_.push_back([=](Machine& d) { d.wait_for(event); });
   }
 
-  void forget() { orders_.clear(); }
-  std::size_t size() const { return orders_.size(); }
+  void forget() { commands_.clear(); }
+  std::size_t size() const { return commands_.size(); }
   void give_to(Machine& d) const {
-    for (auto const& o : orders_) o(d);
+    for (auto const& o : commands_) o(d);
   }
 
  private:
-  std::vector<std::function<void(Machine&)>> orders_;
+  std::vector<std::function<void(Machine&)>> commands_;
 };
 
 }  // namespace meshtensor

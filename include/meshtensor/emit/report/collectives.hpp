@@ -13,9 +13,9 @@
 
 namespace meshtensor::detail {
 
-class exchanges_of_report : speller {
+class collectives_of_report : speller {
  public:
-  exchanges_of_report(module const& m, plan const& p) : speller(m), p_(p) {}
+  collectives_of_report(module const& m, plan const& p) : speller(m), p_(p) {}
 
   /// All collectives of one kind over the same axes that one line of the user causes.
   struct line {
@@ -29,7 +29,7 @@ class exchanges_of_report : speller {
     for (int i = 0; i < m_.node_count; ++i) {
       node const& n = m_.nodes[i];
       if (!is_collective(n.kind) || runs.of[n.region] == 0) continue;
-      if (exchange_of(m_, p_.numbers, n).members < 2) continue;
+      if (cost_of_collective(m_, p_.numbers, n).members < 2) continue;
       std::string kind = text_of(n.kind);
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
         kind += std::string(" ") + text_of(static_cast<reduction>(n.function));
@@ -51,10 +51,10 @@ class exchanges_of_report : speller {
   std::string text() const {
     std::vector<line> const found = lines();
     bool const is_limit = std::ranges::any_of(found, &line::at_most);
-    exchanged const all = traffic_of(m_, p_);
+    step_traffic const all = traffic_of(m_, p_);
     std::string r = "\ncommunication: a rank receives " + std::string(limit_text(is_limit)) + bytes_text(all.bytes) +
                     " in " + limit_text(is_limit) + std::to_string(all.collectives()) + " collectives a step";
-    if (all.exchanges != all.collectives()) r += ", small ones together: " + std::to_string(all.exchanges);
+    if (all.messages != all.collectives()) r += ", small ones together: " + std::to_string(all.messages);
     r += "\n";
     table t;
     for (auto const& [_, place] : largest_first(found)) {

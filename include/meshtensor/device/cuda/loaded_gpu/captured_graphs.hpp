@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded steps of all programs on one GPU, as graphs of its driver.
+// The captured steps of all programs on one GPU, as graphs of its driver.
 #pragma once
 
 #include <mutex>
@@ -10,18 +10,18 @@
 
 namespace meshtensor::cuda::detail {
 
-class captured_steps {
+class captured_graphs {
  public:
-  captured_steps(api::driver const& driver, api::context const& context) : driver_(driver), context_(context) {}
+  captured_graphs(api::driver const& driver, api::context const& context) : driver_(driver), context_(context) {}
 
-  struct captured final : recorded_step {
-    explicit captured(captured_steps& all) : from(all) {
-      std::lock_guard const turn(from.turn_of_steps_);
-      from.steps_.insert(this);
+  struct captured_graph final : captured_step {
+    explicit captured_graph(captured_graphs& all) : from(all) {
+      std::lock_guard const turn(from.mutex_);
+      from.graphs_.insert(this);
     }
-    ~captured() override {
-      std::lock_guard const turn(from.turn_of_steps_);
-      from.steps_.erase(this);
+    ~captured_graph() override {
+      std::lock_guard const turn(from.mutex_);
+      from.graphs_.erase(this);
       destroy();
     }
     /// Destroys the graph. If it is still running, the driver frees it at its end.
@@ -31,22 +31,22 @@ class captured_steps {
       if (what != nullptr) from.driver_.cuGraphDestroy(what);
       ready = nullptr, what = nullptr, is_freed = true;
     }
-    captured_steps& from;
+    captured_graphs& from;
     api::graph what = nullptr;
     api::graph_exec ready = nullptr;
   };
 
   /// Destroys the graphs of all steps.
   void destroy() {
-    std::lock_guard const turn(turn_of_steps_);
-    for (captured* const c : steps_) c->destroy();
+    std::lock_guard const turn(mutex_);
+    for (captured_graph* const c : graphs_) c->destroy();
   }
 
  private:
   api::driver const& driver_;
   api::context const& context_;
-  std::mutex turn_of_steps_;
-  std::set<captured*> steps_;  // of all programs, for `free_recorded_steps`
+  std::mutex mutex_;
+  std::set<captured_graph*> graphs_;  // of all programs, for `free_captured_steps`
 };
 
 }  // namespace meshtensor::cuda::detail

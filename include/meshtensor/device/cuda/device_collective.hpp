@@ -52,10 +52,10 @@ inline prepared_kernel fold_kernel(preparation& p, collective_call const& call, 
 }  // namespace detail
 
 /// One collective of a program.
-class device_exchange {
+class device_collective {
  public:
   /// errors R84 it has more members than a kernel can read
-  device_exchange(preparation& p, box_copier const& copier, collective_call const& call, int members)
+  device_collective(preparation& p, box_copier const& copier, collective_call const& call, int members)
       : copier_(&copier), block_(p.block()) {
     if (members > most_members)
       throw error("R84", {"the collective ", located(call), " has ", members, " members on one GPU, but at most ",
