@@ -61,10 +61,13 @@ std::vector<float> train(mt::job const& job, int n) {
   mt::array<float, replica, points> y;
   mt::array<float, curve, in> all_x;
   mt::array<float, curve> all_y;
+  mt::array<float, replica, curve, in> each_x;  // the whole curve for each replica, to evaluate it
+  mt::array<float, replica, curve> each_y;
   for (int i = 0; i < 64; ++i) {
     float const at = static_cast<float>(i) / 31.5f - 1, value = std::sin(3 * at);
     x(replica(i / 8), points(i % 8), in(0)) = all_x(curve(i), in(0)) = at;
     y(replica(i / 8), points(i % 8)) = all_y(curve(i)) = value;
+    for (int r = 0; r < 8; ++r) each_x(replica(r), curve(i), in(0)) = at, each_y(replica(r), curve(i)) = value;
   }
   mt::store weights(job);
   mt::executable<training, mesh, layout> step(weights, ranks(n));
@@ -72,7 +75,7 @@ std::vector<float> train(mt::job const& job, int n) {
   mt::executable<mt::replicas<evaluate, replica, nothing>, mesh, layout> of_each(weights, ranks(n));
   for (int i = 0; i < steps; ++i) step(mt::feed<"x">(x), mt::feed<"y">(y));
   std::vector<float> losses{of_mean(mt::feed<"x">(all_x), mt::feed<"y">(all_y)).template get<"loss">()};
-  auto const one_by_one = of_each(mt::feed<"x">(all_x), mt::feed<"y">(all_y)).template get<"loss">().gather();
+  auto const one_by_one = of_each(mt::feed<"x">(each_x), mt::feed<"y">(each_y)).template get<"loss">().gather();
   losses.insert(losses.end(), one_by_one.data(), one_by_one.data() + one_by_one.size());
   return losses;
 }
