@@ -31,7 +31,7 @@ namespace detail {
 /// The number of rounds in which a topology without a period must connect all workers.
 template <topology T>
 constexpr int rounds_to_check(int n) {
-  return T::period(n) != 0 ? T::period(n) : 4 * rounds_of_doubling(n) + 8;
+  return T::period(n) != 0 ? T::period(n) : 2 * rounds_of_doubling(n) + 4;
 }
 
 /// Calls f(worker, edge) for all messages of a round.
