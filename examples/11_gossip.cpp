@@ -6,7 +6,8 @@
 //
 // Prints:
 //
-//     x
+//     ...
+//     on 1, 2 and 4 ranks the results differ by less than 0.001
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -94,7 +95,7 @@ std::pair<float, float> compare(mt::job const& job, char const* name) {
   return {alone[0], gap};
 }
 
-int main(mt::job const& job) {
+int compare_policies(mt::job const& job) {
   auto const alone = compare<nothing>(job, "nothing");
   float loss = 0, gap = alone.second;
   auto const trial = [&]<class Policy>(char const* name, Policy) {
@@ -112,4 +113,4 @@ int main(mt::job const& job) {
 }
 }  // namespace gossip
 
-int main(int argc, char** argv) { return mt::run_main(argc, argv, gossip::main); }
+int main(int argc, char** argv) { return mt::run_main(argc, argv, gossip::compare_policies); }
