@@ -12,11 +12,14 @@ struct builder;
 struct regime_hooks {
   dim_id variables_along = no_id;  // a dim that all variables have, in front of their own dims and those of eaches
 
-  constexpr virtual ~regime_hooks() = default;
   /// The value that the program reads in place of `v`, the value of a variable with the dim `variables_along`.
   constexpr virtual value_id seen(builder&, value_id v) { return v; }
   /// The gradient by a parameter that an optimizer uses in place of `gradient`.
   constexpr virtual value_id exchanged(builder&, value_id /*parameter*/, value_id gradient) { return gradient; }
+
+ protected:
+  // Nothing is deleted by this type. A virtual destructor of a class template is not yet defined where g++ 12 traces.
+  ~regime_hooks() = default;
 };
 
 }  // namespace meshtensor
