@@ -51,10 +51,19 @@ struct scheduler {
   }
 
  private:
-  /// Whether a node may run earlier than where it was made, because it waits for no other rank.
+  constexpr bool is_in_entry(node const& n) const { return m.regions[n.region].kind == region_kind::entry; }
+  /// Whether a node sends rows to other ranks by their sources, or waits for such rows.
+  constexpr bool sends_permute(node const& n) const {
+    return permutes(n) && numbers.members(axes_of_collective(n)) > 1;
+  }
+  constexpr bool awaits_permute(node const& n) const {
+    return n.kind == primitive::wait && sends_permute(awaited(m, n));
+  }
+  /// Whether a node may run earlier than where it was made, because it waits for no other rank. A wait for permuted
+  /// rows may move, too, but only behind the last permute.
   constexpr bool may_move(node const& n) const {
-    if (n.effect || m.regions[n.region].kind != region_kind::entry) return false;
-    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n));
+    if (n.effect || !is_in_entry(n)) return false;
+    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n)) || awaits_permute(n);
     if (is_collective(n.kind)) return numbers.is_alone(n);
     return n.kind == primitive::kernel || n.kind == primitive::read || shares_memory(n) ||
            declared(n.kind).fusion != fusion_role::none;
@@ -88,8 +97,17 @@ struct scheduler {
     }
   }
   /// Places updates as early as possible: after the nodes that make their operands, and after the last use of the
-  /// values that they replace.
+  /// values that they replace. If they wait for permuted rows, they also run after the place where the last permute was
+  /// made. Therefore all permutes of a hop have started before the first wait, so they can travel as one message.
   constexpr void place_early() {
+    id last_kept = 0, last_permute = 0;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (is_in_entry(n) && !updates[i] && n.kind != primitive::write) last_kept = place[i];
+      if (is_in_entry(n) && sends_permute(n)) last_permute = last_kept;
+    }
+    for (int i = 0; i < m.node_count; ++i)
+      if (updates[i] && awaits_permute(m.nodes[i])) place[i] = last_permute;
     for (int i = 0; i < m.node_count; ++i)
       if (node const& n = m.nodes[i]; n.kind == primitive::write)
         if (node_id const maker = m.values[m.operand(n, 0)].node; updates[maker])
