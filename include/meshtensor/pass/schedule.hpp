@@ -32,13 +32,15 @@ struct scheduler {
   meshtensor::module const& m;
   binding const& numbers;
   bool updates[max_nodes];
+  bool early[max_nodes];  // permutes that start before all other nodes, and the nodes that they need
   id place[max_nodes];
   id variable_of_value[max_values];  // the variable whose memory a value shares, plus 1
   id last_use[max_variables];        // the place of the last node, other than updates, that uses a variable's old value
 
   constexpr scheduler(module const& source, binding const& bound)
-      : m(source), numbers(bound), updates{}, place{}, variable_of_value{}, last_use{} {
+      : m(source), numbers(bound), updates{}, early{}, place{}, variable_of_value{}, last_use{} {
     find_updates();
+    find_early();
     for (int i = 0; i < m.node_count; ++i) look(i);
     place_early();
     place_what_they_read();
@@ -84,6 +86,31 @@ struct scheduler {
       }
     }
   }
+  /// Whether a node may run at the start of a step if its operands may.
+  constexpr bool may_lead(node const& n) const {
+    if (n.effect || !is_in_entry(n) || n.kind == primitive::write || n.kind == primitive::output) return false;
+    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n));
+    if (is_collective(n.kind)) return numbers.is_alone(n) || permutes(n);
+    return n.regions.count == 0 || n.kind == primitive::kernel;
+  }
+  /// Permutes start first if all permutes of the step need only variables, inputs and what is computed from them
+  /// without other ranks and without loops. Then their rows travel during the whole step. If one of them needs more,
+  /// all stay together, because they may travel as one message.
+  constexpr void find_early() {
+    bool leads[max_nodes] = {}, wanted[max_nodes] = {};
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      leads[i] = may_lead(n);
+      for (int k = 0; k < n.operands.count; ++k) leads[i] = leads[i] && leads[m.values[m.operand(n, k)].node];
+      if (is_in_entry(n) && sends_permute(n) && !leads[i]) return;
+      wanted[i] = is_in_entry(n) && sends_permute(n);
+    }
+    for (int i = m.node_count; i-- > 0;) {
+      if (!wanted[i]) continue;
+      updates[i] = early[i] = true;
+      for (int k = 0; k < m.nodes[i].operands.count; ++k) wanted[m.values[m.operand(m.nodes[i], k)].node] = true;
+    }
+  }
   constexpr void look(int i) {
     node const& n = m.nodes[i];
     if (!updates[i]) place[i] = static_cast<id>(i + 1);
@@ -124,7 +151,7 @@ struct scheduler {
     for (int i = m.node_count; i-- > 0;) {
       node const& n = m.nodes[i];
       if (n.kind == primitive::write) is_written[m.operand(n, 0)] = true;
-      if (!updates[i]) continue;
+      if (!updates[i] || early[i]) continue;
       id first = 0;
       for (int k = 0; k < n.results.count; ++k) {
         value_id const v = m.result(n, k);

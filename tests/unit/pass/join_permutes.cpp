@@ -106,6 +106,27 @@ mt::step_traffic traffic_of_training(bool fuses) {
   return mt::traffic_of(low->graph, low->planned);
 }
 
+/// When a step starts its permutes and waits for them. Its loops are the forward pass and the backward pass.
+struct when {
+  int started = 0, awaited = 0;                   // how many
+  bool before_loops = true, behind_loops = true;  // whether all start before the first loop, and end behind the last
+};
+template <class Policy>
+when of_training(bool fuses) {
+  auto const low = training<Policy>(fuses);
+  mt::module const& m = low->graph;
+  mt::order const& steps = low->planned.steps;
+  when all;
+  int loops = 0;
+  for (int i = 0; i < steps.count[low->entry]; ++i) {
+    mt::node const& n = m.nodes[steps.nodes[steps.first[low->entry] + i]];
+    loops += n.kind == mt::primitive::repeat;
+    if (mt::permutes(n)) ++all.started, all.before_loops = all.before_loops && loops == 0;
+    if (n.kind == mt::primitive::wait) ++all.awaited, all.behind_loops = all.behind_loops && loops == 2;
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("permutes with the same sources are one message") { check<same_sources>(3, 1); }
@@ -132,5 +153,22 @@ TEST_CASE("a hop of all parameters and of the weight is one message for each slo
     CHECK(two.messages == 2);
     CHECK(two.bytes == 2 * one.bytes);
     CHECK(traffic_of_training<mt::decentralized_sgd<>>(fuses).messages == 2);
+  }
+}
+
+TEST_CASE("messages that need only variables travel during the whole step") {
+  for (bool const fuses : {false, true}) {
+    CAPTURE(fuses);
+    for (when const& w : {of_training<mt::overlapped_gradient_push<>>(fuses),
+                          of_training<mt::decentralized_sgd<mt::directed_ring>>(fuses)}) {
+      CHECK(w.started >= 2);
+      CHECK(w.awaited == w.started);
+      CHECK(w.before_loops);
+      CHECK(w.behind_loops);
+    }
+    when const late = of_training<mt::stochastic_gradient_push<>>(fuses);  // the weight waits for the parameters
+    CHECK(late.started == 3);
+    CHECK(!late.before_loops);
+    CHECK(late.behind_loops);
   }
 }
