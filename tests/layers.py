@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks how the headers depend on each other and on other libraries, and that each operation has files of its name.
+"""Checks how the headers depend on each other and on other libraries, and that each operation has files and a test of
+its name.
 
 layers.py FOLDER       the folder include/meshtensor
 layers.py --self-test  that each rule below is caught when broken
@@ -45,6 +46,9 @@ ROOMS = [
     ("device/cuda/nodes", "table.hpp", r"inline node_work {}_of\(node_setup const&"),
     ("emit/stablehlo", "table.hpp", r"inline value {}\(emission& e, node const&"),
 ]
+# The tests of an operation, too, are in the file of its name.
+TESTS = "tests/unit/op"
+
 # A definition that more headers need than the file of the operation can serve.
 ELSEWHERE = {("op", "exchange_rows"): "detail/exchange_rows_rule"}
 
@@ -90,6 +94,7 @@ def check(root):
             if include:
                 found += check_include(root, path, name, folder, include.group(1), at, doors)
     found += check_operations(root)
+    found += check_tests(root)
     for library, names in doors.items():
         if len(names) > 1:
             found.append(f"{library} has {len(names)} doors: {', '.join(sorted(names))}")
@@ -128,6 +133,20 @@ def check_operations(root):
                 yield f"{room}: '{name}' is defined in {of.get(name)}, but its row of {table} needs it in {wanted}"
             elif wanted is None and rows.get(name) not in reasons | {own[other] for other in of}:
                 yield f"{room}/{table}: the row of '{name}' names {rows.get(name)}, which no operation defines"
+
+
+def check_tests(root):
+    """Each operation has a test of its name, which includes the operation's header and has cases."""
+    tests = root.parent.parent / TESTS
+    for name in operations(root):
+        path = tests / f"{name}.cpp"
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if not path.is_file():
+            yield f"{TESTS}: there is no {name}.cpp, which tests the operation '{name}'"
+        elif not re.search(r"^TEST_CASE\(", text, re.MULTILINE):
+            yield f"{TESTS}/{name}.cpp: has no TEST_CASE"
+        elif f'#include "meshtensor/op/{name}.hpp"' not in text:
+            yield f"{TESTS}/{name}.cpp: does not include meshtensor/op/{name}.hpp"
 
 
 def check_include(root, path, name, folder, included, at, doors):
@@ -191,6 +210,7 @@ def self_test():
         "emit/stablehlo/table.hpp": once + "{primitive::extension, gather},\n" +
                                     "".join(f"{{primitive::{name}, {name}}},\n" for name in names[1:]),
     }
+    tests = {f"../../{TESTS}/{name}.cpp": f'#include "meshtensor/op/{name}.hpp"\nTEST_CASE("values") {{}}\n' for name in names}
     bad = {
         "base/long.hpp": once + "int x;\n" * 300,
         "tensor/a.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
@@ -234,15 +254,16 @@ def self_test():
         "device/cuda/nodes/table.hpp": ("{primitive::gather, gather_of},\n", ""),
         "emit/stablehlo/table.hpp": ("primitive::extension, gather", "primitive::extension, extension"),
     }
+    bad_tests = [("TEST_CASE", "// TEST_CASE"), ("op/gather", "op/constant")]
     with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
+        root = pathlib.Path(folder) / "include/meshtensor"
 
         def write(files):
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text, encoding="utf-8")
 
-        write(good)
+        write({**good, **tests})
         wrong = [f"refused what is right: {line}" for line in check(root)]
         for name, text in bad.items():
             write({name: text})
@@ -254,6 +275,14 @@ def self_test():
             if len(check(root)) != 1:
                 wrong.append(f"did not find exactly one fault in the rows of {name}: {check(root)}")
             write({name: good[name]})
+        test = f"../../{TESTS}/gather.cpp"
+        for right, changed in bad_tests:
+            write({test: tests[test].replace(right, changed)})
+            if len(check(root)) != 1:
+                wrong.append(f"did not find exactly one fault in a test with '{changed}': {check(root)}")
+        (root / test).unlink()
+        if len(check(root)) != 1:
+            wrong.append(f"did not find that an operation has no test: {check(root)}")
     return wrong
 
 

@@ -33,7 +33,7 @@ that is skipped fails, unless tests/skips.txt has the reason.
                   of nvcc, where it is
     native        tests of the cpu device once more, compiled for this very processor; for two at once; without libraries
     translate     the example translate, and the example transformer on a megabyte of text; pages of plans in a browser
-    images        the examples resnet and digits
+    images        the examples resnet, digits and ppo
     tpu           training steps through the compiler of TPUs, which is installed in build/libtpu
     cuda          programs on the cuda device, the host's compiler and processors in place of a GPU; kernels through
                   NVRTC, which is installed in build/nvrtc

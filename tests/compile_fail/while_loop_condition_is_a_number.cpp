@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A residual, as in `while (r)`.
-// expect: T02 while_loop: the condition is not a bool
+// expect: T02 the condition of a loop is not a bool
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // while (true), up to a limit.
-// expect: T28 while_loop: the condition is a bool of C++, which is known before the program runs: return one of tensors
+// expect: T28 the condition of a loop is a bool of C++, which is known before the program runs: return one of tensors
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row has a condition of its own, but the loop ends for all.
-// expect: T03 while_loop: the condition has dims: reduce it with any or all
+// expect: T03 the condition of a loop has dims: reduce it with any or all
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

@@ -13,6 +13,7 @@
 #include <meshtensor/datasets/text/pairs.hpp>
 #include <meshtensor/emit/print.hpp>
 #include <meshtensor/inspect/check.hpp>
+#include <meshtensor/inspect/check_adjoint.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/simulate.hpp>
 #include <meshtensor/inspect/trace_events.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lesson 14. You learn to write branches, and loops that end by a condition. `while_loop` repeats a body as long as a
-// condition holds, and `cond` runs one of two branches. Both depend on values that exist only when the program runs.
+// condition holds, a scan with `mt::until` stops when a condition holds, and `cond` runs one of two branches. All of
+// them depend on values that exist only when the program runs.
 // passes: start-up
 #include <doctest/doctest.h>
 
@@ -27,6 +28,12 @@ struct program {
         [&](auto, auto x) { return (x + a / x) * 0.5; }, a);
     // A branch is a function of a scope, which returns the result. Only the chosen branch runs.
     auto scaled = mt::cond(s / "scale", sum(root) > 50, [&](auto) { return root * 0.5; }, [&](auto) { return root; });
+    // With `mt::until`, a scan stops as soon as a condition of its carry holds. The outputs behind the exit are 0.
+    auto [total, sums] = mt::scan(
+        s / "along", systems, full(s, 0, mt::f32), sum(a, pairs),
+        [](auto, auto so_far, auto now) { return std::tuple(so_far + now, so_far + now); },
+        mt::until{[](auto, auto so_far) { return so_far > 20; }, 0});
+    s.output("sums", sums);
     s.output("count", count);
     s.output("scaled", scaled);
     // The gradient goes backwards through the branch that ran, and through the same number of iterations.
@@ -53,6 +60,7 @@ values multiples_of(float factor) {
 struct answer {
   std::int64_t count = 0;
   values scaled, slope;
+  std::array<float, 10> sums{};
 };
 // The plain computation is a loop and a branch of C++.
 answer computed_plainly(values const& a) {
@@ -63,6 +71,11 @@ answer computed_plainly(values const& a) {
   // The derivative of √a is 1 / (2 √a).
   r.slope = 0.5 / x;
   if (sum(x) > 50) x = x * 0.5, r.slope = r.slope * 0.5;
+  float so_far = 0;
+  for (std::size_t i = 0; i < 10 && !(so_far > 20); ++i) {
+    so_far += a.data()[2 * i] + a.data()[2 * i + 1];
+    r.sums[i] = so_far;
+  }
   return r;
 }
 
@@ -76,6 +89,8 @@ void compare(values const& a, std::int64_t along_first, std::int64_t along_secon
   // A maximum does not depend on the order of its operands. Therefore each layout needs the same number of iterations.
   CHECK(std::int64_t(result.template get<"count">()) == expected.count);
   CHECK(max(abs(result.template get<"scaled">().gather() - expected.scaled)) < 1e-5f);
+  auto const sums = result.template get<"sums">().gather();
+  CHECK(std::equal(sums.begin(), sums.end(), expected.sums.begin()));
   // The loop ends before it has found the root exactly, so its derivative is close to that of the root.
   CHECK(max(abs(result.template get<"slope">().gather() - expected.slope)) < 1e-3f);
 }

@@ -70,6 +70,8 @@ inline std::vector<tried> const& forms_of_programs() {
     v.push_back(all_forms_of<in_parts>("in parts"));
     v.push_back(all_forms_of<drawn>("drawn", sums::none));
     v.push_back(all_forms_of<updating>("updating", sums::some, true));
+    v.push_back(all_forms_of<stopping>("stopping"));
+    v.push_back(all_forms_of<stopping_with_states>("stopping with states", sums::some, true));
     return v;
   }();
   return all;

@@ -485,6 +485,86 @@ struct updating {
   }
 };
 
+/// `scan` that stops when a condition holds, or a scan that goes on and chooses by select.
+template <written How, class S, class D, class Start, class Xs, class Body, class Condition, class Rest>
+constexpr auto stopped(S const& s, D dim, Start const& start, Xs const& xs, Body const& body,
+                       Condition const& condition, Rest const& rest) {
+  if constexpr (How == written::as_loop) {
+    return scan(s, dim, start, xs, body, mt::until{condition, rest});
+  } else if constexpr (How == written::recomputed) {
+    return scan(s, dim, start, xs, mt::rematerialize(body), mt::until{condition, rest});
+  } else {
+    return scan(s, dim, start, xs, [&](auto r, auto... all) {
+      auto const chosen = [&]<std::size_t... I>(std::index_sequence<I...>, auto const& given) {
+        auto const before = std::tuple{all...};
+        auto const stops = condition(r, std::get<I>(before)...);
+        auto const [next, y] = given;
+        return std::tuple(std::tuple{select(stops, std::get<I>(before), std::get<I>(next))...}, select(stops, rest, y));
+      };
+      return chosen(std::make_index_sequence<std::tuple_size_v<Start>>(), body(r, all...));
+    });
+  }
+}
+
+/// Scans that stop at once, after some iterations, or not at all, with random numbers and a state.
+template <written How>
+struct stopping {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, model);
+    auto const v = s.parameter("v", layers, model, mt::normal(0.5));
+    auto const along = [&](auto const& r, double least) {
+      auto const [last, ys] = stopped<How>(
+          r, layers, std::tuple(x, full(s, 0, mt::i64)), v,
+          [&](auto q, auto const& h, auto const& k, auto const& gain) {
+            auto const noise = uniform(q / "noise", q.real(), to(model));
+            auto const next = h * 1.25 + abs(x * gain) + noise * 0.25;
+            return std::tuple(std::tuple(next, k + 1), next - h * gain);
+          },
+          [&](auto, auto const& h, auto) { return max(abs(h)) > least; }, x * 0.5);
+      return std::tuple(std::get<0>(last) + mean(ys, layers), std::get<1>(last));
+    };
+    auto const [none, count_none] = along(s / "none", -1);
+    auto const [some, count_some] = along(s / "some", 2.75);
+    auto const [all, count_all] = along(s / "all", 1e9);
+    s.output("count", (count_none * 10 + count_some) * 10 + count_all);
+    auto const y = none + some * 0.5 + all * 0.125;
+    s.output("y", y);
+    s.output("dx", gradient(weighed(y), x));
+    mt::sgd{.learning_rate = 0.05}.minimize(s / "optimizer", weighed(y));
+  }
+};
+
+/// A scan that stops, whose iterations update a state that they share, and their own slices of another one.
+template <written How>
+struct stopping_with_states {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, model);
+    auto const slices = s.state("slices", s.real(), layers, model, mt::constant(0.25));
+    auto const total = s.state("total", s.real(), model);
+    auto const u = s.parameter("u", model, mt::constant(0.8));
+    auto const [last, ys] = stopped<How>(
+        s / "walk", layers, std::tuple(x), slices,
+        [&](auto r, auto const& h, auto const& slice) {
+          auto const next = h * u + slice + total * 0.125;
+          if constexpr (How != written::by_hand) {
+            r.update(slice, mean(next, batch) * 0.5);
+            r.update(total, total + mean(h, batch));
+          } else {
+            auto const stops = ends(h);
+            r.update(slice, select(stops, slice, mean(next, batch) * 0.5));
+            r.update(total, select(stops, total, total + mean(h, batch)));
+          }
+          return std::tuple(std::tuple(next), mean(next, batch));
+        },
+        [](auto, auto const& h) { return ends(h); }, 2);
+    auto const given = mean(std::get<0>(last), batch) + mean(ys, layers);
+    s.output("y", given);
+    s.output("dx", gradient(weighed(given), x));
+    mt::sgd{.learning_rate = 0.05}.minimize(s / "optimizer", weighed(given));
+  }
+  static constexpr auto ends(auto const& h) { return mean(h * h) > 0.5; }
+};
+
 /// The branch that is not taken would give infinities, and the gradient of select NaN.
 struct guarded {
   constexpr void operator()(mt::scope auto s) const {

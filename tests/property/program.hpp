@@ -17,8 +17,9 @@ inline std::vector<mt::name> dims_in_use(mt::module const& m) {
     for (int i = 0; i < m.values[v].dims.count; ++i) used[m.values[v].dims.at[i]] = true;
   std::vector<mt::name> all;
   for (int d = 0; d < m.dim_count; ++d)
-    if (std::string const label = m.dim_name(d).text();
-        used[d] && !label.starts_with("while_loop/") && !label.starts_with("cond/"))
+    if (std::string const label = m.dim_name(d).text(); used[d] && !label.starts_with("while_loop/") &&
+                                                        !label.starts_with("cond/") &&
+                                                        !label.starts_with("switch_case/"))
       all.push_back(m.dim_name(d));
   return all;
 }

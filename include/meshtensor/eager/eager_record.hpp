@@ -13,6 +13,7 @@
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/eager/given_value.hpp"
 #include "meshtensor/eager/gradient_at.hpp"
+#include "meshtensor/eager/with_eaches.hpp"
 #include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -41,7 +42,7 @@ class eager_record : eager_tables, interpreter {
   void clear() {
     std::construct_at(recorded.get());
     std::construct_at(&b, *recorded);
-    values_.clear(), inputs_seen_.clear(), outputs_.clear(), next_.clear(), done_ = 0;
+    values_.clear(), is_known_.clear(), inputs_seen_.clear(), outputs_.clear(), next_.clear(), done_ = 0;
     begin();
   }
   /// Names the program whose step is recorded from here on, and the name under which its steps are counted.
@@ -70,11 +71,11 @@ class eager_record : eager_tables, interpreter {
 
   /// The elements of a value.
   ///
-  /// errors  R15 it belongs to a loop or a branch
+  /// errors  R15 it belongs to a loop, a branch or an each
   block const& value_of(value_id v) {
-    if (b.m.values[v].region != entry_)
-      throw error("R15", "a tensor inside a loop or branch cannot be read from outside: return it from there");
-    compute();
+    if (b.m.values[v].region == entry_) compute();
+    if (b.m.values[v].region != entry_ || !is_known_[v])
+      throw error("R15", "a tensor inside a loop, branch or each cannot be read from outside: return it from there");
     return values_[v];
   }
   /// Ends a step: variables get their next values.
@@ -101,7 +102,8 @@ class eager_record : eager_tables, interpreter {
   void begin() { entry_ = b.begin_region(region_kind::entry, b.intern("eager")); }
 
   void compute() {
-    require(b.depth == 0, "G29: a value is asked for inside a loop or branch: return it from there");
+    require(b.depth == 0 && b.each_count == 0,
+            "G29: a value is asked for inside a loop, branch or each: return it from there");
     if (done_ == b.m.node_count) return;
     std::vector<dim_extent> known;
     for (dim_extent const& e : extents_)
@@ -120,19 +122,37 @@ class eager_record : eager_tables, interpreter {
     context_ = {numbers_.data(), set.seed, set.step, 0, 0};
     settings_ = &set, inputs_ = &inputs_seen_, variables_ = &variables_held_;
     values_.resize(static_cast<std::size_t>(b.m.value_count));
+    is_known_.resize(values_.size());
+    bool const in_eaches = has_each(b.m, done_);
+    int const first = done_;
     for (; done_ < b.m.node_count; ++done_) {
       node const& n = b.m.nodes[done_];
       if (n.region != entry_) continue;
-      if (n.kind == primitive::hide || n.kind == primitive::show)
-        throw error("R87",
-                    "each and map do not run in an eager scope: write the step as a program, and run it by "
-                    "mt::executable");
       if (n.kind == primitive::input) see(n);
       if (n.kind == primitive::read) fetch(b.m.variables[variable_of(n)]);
       detail::require_fits(b.m, n, numbers_);
+      if (in_eaches && n.kind != primitive::read) continue;
       if (takes_gradient(b, n, done_)) differentiate_here(n);
       else run_node(n);
+      for (int i = 0; i < n.results.count; ++i) is_known_[b.m.result(n, i)] = true;
     }
+    if (in_eaches) run_with_eaches(first, known);
+  }
+  /// Runs the nodes from number `first` on, among which are those of eaches, and again those before.
+  void run_with_eaches(int first, std::span<dim_extent const> known) {
+    step_with_eaches const step(b, first, entry_);
+    binding const wide = meshtensor::bind(*step.graph, mesh_shape{}, known);
+    raise(wide.report);
+    blocks variables = variables_held_, given;
+    std::vector<block> values = step.run(entry_, wide, loops_, inputs_seen_, variables, set, given);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values_[step.wanted[k]] = std::move(values[k]), is_known_[step.wanted[k]] = true;
+    for (auto& [label, output] : given) outputs_[label] = std::move(output);
+    for (int i = first; i < b.m.node_count; ++i)
+      if (node const& n = b.m.nodes[i]; n.kind == primitive::write && n.region == entry_) {
+        std::string const path = path_text(b.m, b.m.variables[variable_of(n)].path);
+        next_[path] = variables.at(path);
+      }
   }
 
   /// Sets the counts for a step. Without a program, they are those of the store's next step.
@@ -201,6 +221,7 @@ class eager_record : eager_tables, interpreter {
   program_counts counts_;
   std::map<std::string, declared_start> starts_;  // by variable
   std::vector<dim_extent> extents_;
+  std::vector<bool> is_known_;  // by value of the entry
   blocks inputs_seen_, variables_held_;
 };
 

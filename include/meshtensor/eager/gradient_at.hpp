@@ -9,6 +9,7 @@
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/lower.hpp"
+#include "meshtensor/pass/widen.hpp"
 
 namespace meshtensor::detail {
 
@@ -31,7 +32,7 @@ inline std::unique_ptr<module> differentiated_at(builder const& b, node const& n
     name_id const label = more.intern(name::of("gradient " + std::to_string(i)));
     upto->nodes[more.add_node(primitive::output, 0, out, output_attributes{label, false}.packed())].effect = true;
   }
-  auto made = on_heap([&] { return differentiate(*upto); });
+  auto made = on_heap([&] { return differentiate(widen(*upto)); });
   raise(made->report);
   return made;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/program.hpp"
+#include "meshtensor/emit/stablehlo/rewrite.hpp"
 
 namespace meshtensor {
 
@@ -19,7 +20,7 @@ template <class = lazy>
 stablehlo_program stablehlo(module const& m, int entry, binding const& numbers, mesh_shape const& mesh = {},
                             stablehlo_options const& options = {}) {
   raise(m.report), raise(numbers.report);
-  return hlo::program_writer(m, numbers, mesh, options).program(entry);
+  return hlo::program_writer(hlo::rewritten(m, numbers, options), numbers, mesh).program(entry);
 }
 
 }  // namespace meshtensor

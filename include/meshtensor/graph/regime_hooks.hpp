@@ -8,12 +8,12 @@ namespace meshtensor {
 
 struct builder;
 
-/// What a regime changes while a program is traced. The defaults change nothing.
+/// The changes that a regime makes while a program is traced. The defaults change nothing.
 struct regime_hooks {
   dim_id variables_along = no_id;  // a dim that all variables have, in front of their own dims and those of eaches
 
   constexpr virtual ~regime_hooks() = default;
-  /// What the program reads in place of `v`, the value of a variable, in which `variables_along` shows.
+  /// The value that the program reads in place of `v`, the value of a variable with the dim `variables_along`.
   constexpr virtual value_id seen(builder&, value_id v) { return v; }
   /// The gradient by a parameter that an optimizer uses in place of `gradient`.
   constexpr virtual value_id exchanged(builder&, value_id /*parameter*/, value_id gradient) { return gradient; }

@@ -89,8 +89,8 @@ class trace_scope : public scope_variables {
   /// its next value, and one write behind the loop stores them. Any other state is carried from iteration to iteration,
   /// and the last value is written.
   /// grad    no gradient flows from one iteration or step to the next through a state
-  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 in cond or
-  ///         a composite, or a parameter in a loop; G08 not a parameter or state
+  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 in a composite, or a
+  ///         whole state of which a loop sees slices; G08 not a parameter or state
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
     counted_update(variable, next, no_id, where);

@@ -129,8 +129,10 @@ class updated_states {
     for (value_id v : ids(slices)) b_.add_result(loop_node, b_.m.values[v].type, led_by(dim_, b_.m.values[v].dims));
   }
   /// The results of the loop update the states in the body around it, or are written if there is no such body. The
-  /// results of `loop_node` for carries and for stacks begin at the positions `carry` and `stack`.
-  constexpr void hand_on(node_id loop_node, int carry, int stack) const {
+  /// results of `loop_node` for carries and for stacks begin at the positions `carry` and `stack`. `seen` makes the
+  /// next value of a state of its value before the loop and of a stack.
+  template <class F>
+  constexpr void hand_on(node_id loop_node, int carry, int stack, F const& seen) const {
     path_id const path = b_.path;
     site_id const site = b_.site;
     int const count = b_.update_count;
@@ -140,6 +142,7 @@ class updated_states {
       if (u.region == body_) {
         b_.path = u.path, b_.site = u.site;
         u.next = b_.m.result(b_.m.nodes[loop_node], u.stacked ? stack++ : carry++);
+        if (u.stacked) u.next = seen(u.before, u.next);
         show_all(b_, u.before, u.next);
         u.region = b_.region, u.stacked = false;
         if (b_.depth == 0) write_update(b_, u);
@@ -147,6 +150,9 @@ class updated_states {
       if (b_.depth != 0) b_.updates[kept++] = u;
     }
     b_.update_count = kept, b_.path = path, b_.site = site;
+  }
+  constexpr void hand_on(node_id loop_node, int carry, int stack) const {
+    hand_on(loop_node, carry, stack, [](value_id, value_id whole) { return whole; });
   }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/own_number.hpp"
 
 namespace meshtensor {
 namespace nn {
@@ -35,25 +36,30 @@ struct moving_average {
     meshtensor::detail::composed const at_line(&b, where, "moving_average");
     number const share = detail::own_row(copy, decay);
     int const end = m.node_count;
+    region_id const entry = b.depth == 0 ? b.region : b.frames[0].around;
     bool followed = false;
     for (int i = 0; i < end; ++i) {
       node const& n = m.nodes[i];
-      if (n.kind != primitive::read || n.region != b.region) continue;
+      if (n.kind != primitive::read || n.region != entry) continue;
       variable_id const from = variable_of(n);
       variable const v = m.variables[from];
       if (!(v.trainable || states) || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       followed = true;
-      value_id const seen = b.find_use(m.result(n));
-      if (seen == no_id) continue;  // the body of an each does not use it
-      any_tensor<T> const next(&b, next_of(b, from, seen));
+      value_id const seen = seen_here(b, m.result(n));
+      if (seen == no_id) continue;
+      auto const next = copy.next(any_tensor<T>(&b, seen));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
       path_id const path = m.variables[meshtensor::detail::variable_read(b, mean.id)].path;
       number const weight = detail::row(copy, share * minimum(copy.updates(path), 1));
-      auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
-      auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
+      auto const kept = detail::own_tensor<T>(copy, weight);
+      auto const taken = detail::own_tensor<T>(copy, 1 - weight);
       auto const old_part = mean * kept;
-      copy.counted_update(mean, old_part + next * taken, path);
+      copy.counted_update(mean, old_part + next * taken, b.depth == 0 ? path : path_id{no_id});
+    }
+    if (followed && b.depth != 0) {
+      auto const done = detail::updates_in_region(copy);
+      copy.amend(done, done + 1);
     }
     if (followed) return;
     diagnostic d{};
@@ -64,13 +70,12 @@ struct moving_average {
   }
 
  private:
-  // The value of a variable after this step: the value written so far or, if there is none, the value before the step.
-  static constexpr value_id next_of(builder& b, variable_id which, value_id before) {
-    node_id const written = b.find_write(b.region, which);
-    if (written == no_id) return before;
-    value_id next = b.m.operand(b.m.nodes[written], 0);
-    for (int e = 0; e < b.each_count; ++e) next = b.slice(e, next);
-    return next;
+  // The value of a variable before the step, as the current body sees it. It is no_id if the body does not use it and
+  // is that of an each or of a loop with parameters for each iteration, because the variable may not be theirs.
+  static constexpr value_id seen_here(builder& b, value_id read) {
+    bool is_shared = b.each_count == 0;
+    for (int level = 0; level < b.depth; ++level) is_shared = is_shared && b.frames[level].shares_parameters;
+    return is_shared ? b.use(read) : b.find_use(read);
   }
   static constexpr path_id moved(builder& b, path_id path, path_id from, path_id into) {
     return path == from ? into : b.add_path(moved(b, b.m.paths[path].parent, from, into), b.m.paths[path].label);

@@ -43,6 +43,22 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
                     detail::loop_line<S, D, Carry, Xs, Body> const& where = {}) {
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
+/// `scan` that stops as soon as a condition holds: `auto [last, words] = scan(s / "decode", time, start, sequence,
+/// body, mt::until{ended, 0})`. The condition is checked before each iteration, so a start for which it holds runs
+/// none. The last carries are those before the exit. The outputs have all slices, and `rest` stands behind the exit.
+///
+/// layout  as of `scan`. All ranks run as many iterations, because each rank has the whole condition
+/// grad    a backward loop over as many iterations. Its values are saved in memory for the whole sequence
+/// random  the numbers of an iteration are those of the scan that does not stop
+/// errors  T02 and T03: the condition is not one bool; T37 `until` has no rest; T01 and T02: the rest does not fit the
+///         outputs
+template <scope S, dim_type D, class Carry, class Xs, class Body, class Condition, class Rest>
+requires(detail::is_handles<Carry> && detail::is_handles<Xs>)
+constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
+                    until<Condition, Rest> const& end,
+                    detail::until_line<S, D, Carry, Xs, Body, until<Condition, Rest>> const& where = {}) {
+  return detail::record_loop<true>(s, dim, where, start, sequences, body, detail::at_exit<S, Condition, Rest>{s, end});
+}
 
 namespace detail {
 /// The result of a refused loop: its start, or `no_result` if no argument is a tensor.
@@ -80,12 +96,19 @@ constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const
   auto const start = detail::start_of_refused(s, d, a, b, c);
   return std::tuple(start, start);
 }
+/// Rejects an end that is no `until`, such as a condition alone.
+template <scope S, dim_type D, class Carry, class Xs, class Body, detail::argument End>
+requires(detail::is_handles<Carry> && detail::is_handles<Xs> && !detail::is_until<End>)
+constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body, End const&,
+                    detail::until_line<S, D, Carry, Xs, Body, End> const& where = {}) {
+  return detail::record_loop<true>(s, dim, where, start, sequences, body);
+}
 /// Rejects a call without a sequence, or with a carry or sequence that is no tensor.
 template <scope S, dim_type D, detail::argument First, detail::argument A = detail::no_argument,
-          detail::argument B = detail::no_argument>
+          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
 requires(!(detail::is_handles<First> && detail::is_handles<A>))
 constexpr auto scan(
-    S const& s, D, First const& first, A const& a = {}, B const& b = {},
+    S const& s, D, First const& first, A const& a = {}, B const& b = {}, C const& = {},
     detail::refused_call_with<detail::code_if<(number_like<First> || number_like<A>), "T29", "T37">,
                               "scan takes the first carry, then a sequence, which are tensors: scan(s / "
                               "\"time\", time, start, sequence, body); iota(s, time, mt::i32) is a "

@@ -70,7 +70,16 @@ struct random_rule {
 /// Random numbers. In an each, those of an index are its slice of numbers that have the each's dim in front.
 constexpr value_id random(builder& b, distribution kind, dtype type, shape const& dims) {
   shape all{};
-  for (int e = 0; e < b.each_count; ++e) all.add(b.eaches[e].dim);
+  for (int e = 0; e < b.each_count; ++e) {
+    if (dims.has(b.eaches[e].dim)) {
+      diagnostic d{};
+      b.note(d << "G44 random numbers in an each over '" << b.m.dim_name(b.eaches[e].dim)
+               << "' have this dim, but each index draws its own: leave the dim out, or rename it to "
+                  "mt::dim<\"other\", "
+               << b.m.dim_name(b.eaches[e].dim) << " + 0>");
+    }
+    all.add(b.eaches[e].dim);
+  }
   value_id const v = add_node<random_rule>(b, ids{}, {}, {type, united(all, dims)}, static_cast<std::uint8_t>(kind));
   node& n = b.m.nodes[b.m.values[v].node];
   for (int i = 0; i + 1 < b.m.node_count; ++i)

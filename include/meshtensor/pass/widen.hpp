@@ -6,26 +6,17 @@
 #pragma once
 
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/rebuild.hpp"
-#include "meshtensor/pass/widen/decision.hpp"
-#include "meshtensor/pass/widen/refused_difference.hpp"
+#include "meshtensor/pass/widen/taking_part.hpp"
 
 namespace meshtensor {
 namespace detail {
 
-struct widener : rebuild {
-  hidden_dims const hidden;
-  id owner[max_regions];    // by old region: the node that owns it, plus 1
+struct widener : taking_part {
   id operands[max_values];  // by old argument: its operand with the hidden dims of the argument, plus 1
   id of_all[max_values];    // by old argument of a decided body: the new one, with all indices, plus 1
-  decisions decided;
 
   constexpr widener(meshtensor::module const& source, meshtensor::module& target)
-      : rebuild(source, target), hidden(source), owner{}, operands{}, of_all{}, decided{} {
-    for (int i = 0; i < from.node_count; ++i)
-      for (int k = 0; k < from.nodes[i].regions.count; ++k)
-        owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
-  }
+      : taking_part(source, target), operands{}, of_all{} {}
 
   constexpr void run() {
     b.expect(hidden.dims.count <= hidden_dims::most, "G42 a program has more than 16 dims of each and map");
@@ -37,7 +28,8 @@ struct widener : rebuild {
     enter(n);
     if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
-      case primitive::hide:
+      case primitive::hide: return hide(n);
+      case primitive::watch: return watch(n);
       case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
       case primitive::argument: return argument(n);
       case primitive::repeat:
@@ -46,13 +38,6 @@ struct widener : rebuild {
       default: return operation(n);
     }
   }
-
-  // The new value with exactly these dims: broadcast along those that it lacks, in this order.
-  constexpr value_id with_dims(value_id v, shape const& dims) {
-    if (m.values[v].dims == dims) return v;
-    return m.values[v].dims.count == dims.count ? transpose(b, v, dims) : broadcast(b, v, dims);
-  }
-  constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
 
   constexpr void argument(node const& n) {
     node const& at = from.nodes[owner[n.region] - 1];
@@ -70,7 +55,9 @@ struct widener : rebuild {
       if (differs != 0 && place == 0) {
         decision& d = decided.add(b, n.region);
         d.start = reduce(b, reduction::max, given, hidden.dims_of(differs));
+        decision const* const around = chooses[n.region] ? decision_in(at.region) : nullptr;
         enter(n);
+        if (around != nullptr && hidden.dims_of(differs).includes(around->dims)) d.join(b, *around);
         d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
       }
     }
@@ -93,8 +80,11 @@ struct widener : rebuild {
     bool const differs = hidden.of_decision(n) != 0;
     for (int k = 0; k < n.regions.count; ++k) owned.add(differs ? close_decided(n, l) : close(n, k));
     enter(n);
-    if (differs) taken.add(decided.at(from.region_of(n, 0)).start);
+    decision const* const d = decided.find(from.region_of(n, 0));
+    if (differs) taken.add(d->start);
     for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
+    if (d != nullptr && d->is_passed_on) taken.add(d->start), taken.add(d->iterations);
+    if (d != nullptr && d->outer != id{no_id}) taken.add(d->outer);
     node_id made{};
     if (differs) {
       made = b.add_node(primitive::repeat, 0, taken);
@@ -135,6 +125,7 @@ struct widener : rebuild {
       if (i == 0) results.add(is_known ? d.iterations : reduce(b, reduction::max, next, dims));
       results.add(is_known ? whole(0) : next);
     }
+    if (d.outer != id{no_id}) taken.add(d.inside);
     for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
     m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
     return r;
@@ -146,6 +137,11 @@ struct widener : rebuild {
     b.region = r, b.path = n.path, b.site = n.site;
     id_list<> arguments{}, results{};
     for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
+    if (decision const* const d = decided.find(from.region_of(n, k)); d != nullptr && d->is_passed_on)
+      for (value_id v : {d->takes_part, d->first}) {
+        set_place(m.nodes[m.values[v].node], arguments.count);
+        arguments.add(v);
+      }
     for (int i = 0; i < was.results.count; ++i) {
       value_id const old = from.link(was.results, i);
       shape const dims = k == 1 ? hidden.wide(from.link(was.arguments, i))  // of a cotangent of an operand

@@ -11,8 +11,8 @@ namespace meshtensor {
 /// A policy in which each replica mixes its parameters with those of its neighbours, p ← W p, and adds the step that
 /// its optimizer takes from the parameters before. The messages travel while the gradients are computed.
 ///
-/// Without weights, the mean of all replicas stays what it should be only if each replica receives as much as it
-/// sends, as on a ring. Elsewhere the result is biased, and `stochastic_gradient_push` is right.
+/// There are no weights. Therefore the mean of all replicas is right only if each replica receives as much as it sends,
+/// as on a ring. On other topologies the result is biased, so use `stochastic_gradient_push` there.
 ///
 /// layout  with one replica a rank, messages to the neighbours of a round alone
 /// errors  G49 the topology loses values, or does not connect all replicas

@@ -56,7 +56,7 @@ struct bipartite_exponential {
   }
 
  private:
-  /// The number of different hops: those that are less than the number of workers.
+  /// The number of different hops, all less than the number of workers.
   static constexpr int hops(int n) {
     int count = 1;
     while (1 + (1 << count) < n) ++count;

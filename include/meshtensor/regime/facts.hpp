@@ -19,7 +19,7 @@ struct mixing_facts {
   int workers = 0;
   bool repeats = true;     // whether it has a period. Otherwise its first rounds count
   int rounds = 0;          // the rounds that were looked at: a period, or the first ones
-  int faulty_worker = -1;  // a worker whose value does not sum to 1 over what it sends and keeps, or -1
+  int faulty_worker = -1;  // a worker whose shares, sent and kept, do not sum to 1, or -1
   std::int64_t faulty_round = 0;
   double faulty_sum = 1;
   int connected_after = 0;  // the rounds after which a path of messages leads from each worker to each other one, or -1
@@ -31,7 +31,7 @@ namespace detail {
 /// The number of rounds in which a topology without a period must connect all workers.
 template <topology T>
 constexpr int rounds_to_check(int n) {
-  return T::period(n) != 0 ? T::period(n) : 4 * rounds_of_doubling(n) + 8;
+  return T::period(n) != 0 ? T::period(n) : 2 * rounds_of_doubling(n) + 4;
 }
 
 /// Calls f(worker, edge) for all messages of a round.

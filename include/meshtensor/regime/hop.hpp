@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <span>
-#include <utility>
 
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/elementwise/cast.hpp"
@@ -27,10 +26,10 @@ void require_topology(std::int64_t n) {
   checked.store(n, std::memory_order_relaxed);
 }
 
-/// A name for one slot of a topology. It ends in digits that depend on the messages, so that programs with
-/// topologies that differ have fingerprints that differ.
+/// A name for a topology. It ends in digits that depend on the messages, so that programs with topologies that differ
+/// have fingerprints that differ.
 template <topology T>
-constexpr name label_of(int slot) {
+constexpr name label_of() {
   std::uint64_t key = 0;
   for (int n = 1; n < 9; ++n)
     for (int round = 0; round < 4; ++round)
@@ -39,35 +38,36 @@ constexpr name label_of(int slot) {
         key = scrambled(key, static_cast<std::uint64_t>(e.weight * 0x1p52));
       });
   diagnostic d{};
-  d << std::string_view(letters(type_name<T>())).substr(0, 16) << "/" << slot << "/"
-    << static_cast<long long>(key >> 32);
+  d << std::string_view(letters(type_name<T>())).substr(0, 20) << "/" << static_cast<long long>(key >> 32);
   return name::of(d.view());
 }
 
-/// The worker whose message comes in a slot, or -1. The operands are workers, the round, and the number of workers.
-template <topology T, int Slot>
+/// The worker whose message comes in a slot, or -1. The operands are workers, the round, the number of workers and the
+/// slot.
+template <topology T>
 struct source_in_slot {
-  static constexpr name label = label_of<T>(Slot);
+  static constexpr name label = label_of<T>();
   static constexpr dtype type = dtype::i32;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
-                  std::span<std::int64_t const> workers, std::span<std::int32_t> source) {
+                  std::span<std::int64_t const> workers, std::span<std::int64_t const> slot,
+                  std::span<std::int32_t> source) {
     for (std::size_t i = 0; i < source.size(); ++i) {
       require_topology<T>(workers[i]);
-      source[i] = T::incoming(static_cast<int>(workers[i]), round[i], static_cast<int>(worker[i]), Slot).source;
+      int const n = static_cast<int>(workers[i]), own = static_cast<int>(worker[i]);
+      source[i] = T::incoming(n, round[i], own, static_cast<int>(slot[i])).source;
     }
   }
 };
 /// The weight of the message in a slot or, if the slot is -1, of the worker's own value.
-template <topology T, int Slot>
+template <topology T>
 struct weight_in_slot {
-  static constexpr name label = label_of<T>(Slot);
+  static constexpr name label = label_of<T>();
   static constexpr dtype type = dtype::f64;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
-                  std::span<std::int64_t const> workers, std::span<double> weight) {
+                  std::span<std::int64_t const> workers, std::span<std::int64_t const> slot, std::span<double> weight) {
     for (std::size_t i = 0; i < weight.size(); ++i) {
-      int const n = static_cast<int>(workers[i]), own = static_cast<int>(worker[i]);
-      if constexpr (Slot < 0) weight[i] = T::kept(n, round[i], own);
-      else weight[i] = T::incoming(n, round[i], own, Slot).weight;
+      int const n = static_cast<int>(workers[i]), own = static_cast<int>(worker[i]), at = static_cast<int>(slot[i]);
+      weight[i] = at < 0 ? T::kept(n, round[i], own) : T::incoming(n, round[i], own, at).weight;
     }
   }
 };
@@ -106,17 +106,18 @@ class topology_round {
     builder& b = s.recorder();
     auto const now = full(s, round, i64), all = full(s, extent(along), i64);
     auto const worker = iota(s, along, i64);
-    kept_ = detail::record_call<detail::weight_in_slot<T, -1>>(worker, now, all).id;
     // Every rank has all sources, because no layout shards this dim.
-    [[maybe_unused]] any_tensor<dtype::i64> const other{&b, meshtensor::iota(b, b.dim_like(along_), dtype::i64)};
-    [&]<int... Slot>(std::integer_sequence<int, Slot...>) {
-      ((sources_[Slot] = detail::record_call<detail::source_in_slot<T, Slot>>(other, now, all).id,
-        weights_[Slot] = detail::record_call<detail::weight_in_slot<T, Slot>>(worker, now, all).id),
-       ...);
-    }(std::make_integer_sequence<int, slots>{});
+    any_tensor<dtype::i64> const again{&b, meshtensor::iota(b, b.dim_like(along_), dtype::i64)};
+    kept_ = detail::record_call<detail::weight_in_slot<T>>(worker, now, all, full(s, -1, i64)).id;
+    for (int k = 0; k < slots; ++k) {
+      auto const at = static_cast<std::size_t>(k);
+      auto const slot = full(s, k, i64);
+      sources_[at] = detail::record_call<detail::source_in_slot<T>>(again, now, all, slot).id;
+      weights_[at] = detail::record_call<detail::weight_in_slot<T>>(worker, now, all, slot).id;
+    }
   }
 
-  /// The value of each worker after the round: the sum of the share that it keeps and of those that it receives.
+  /// The value of each worker after the round: the sum of the share that it keeps and the shares that it receives.
   template <handle X>
   constexpr X operator()(X const& x, line const& where = {}) const {
     detail::recording r(x.owner, where);
@@ -135,8 +136,8 @@ class topology_round {
   constexpr X received(X const& x, line const& where = {}) const {
     detail::recording r(x.owner, where);
     value const of = r.b.m.values[x.id];
-    if constexpr (slots == 0) return detail::rewrapped(r.b, x, broadcast(r.b, constant(r.b, 0, of.type), of.dims));
-    value_id all = no_id;
+    if (slots == 0) return detail::rewrapped(r.b, x, broadcast(r.b, constant(r.b, 0, of.type), of.dims));
+    value_id all{};
     for (int slot = 0; slot < slots; ++slot) {
       auto const at = static_cast<std::size_t>(slot);
       value_id const one = share(r.b, permute(r.b, x.id, sources_[at], along_), weights_[at]);

@@ -8,7 +8,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// Replaces the gradients of an optimizer by those that a policy makes of all replicas' gradients.
+/// Replaces the gradients of an optimizer by the gradients that a policy makes of all replicas' gradients.
 template <class Policy, scope S, dim_type D>
 struct policy_gradients final : regime_hooks {
   Policy const& policy;
@@ -46,7 +46,7 @@ struct policy_gradients final : regime_hooks {
 }  // namespace detail
 
 /// Trains one replica of a model for each index of the dim `Replica`. `Program` is the training step of one replica,
-/// which knows nothing of the others, and `Policy` says what the replicas exchange:
+/// which knows nothing of the others, and `Policy` is how the replicas meet:
 ///
 ///     struct train : mt::replicas<train_step, replica, mt::stochastic_gradient_push<>> {};
 ///

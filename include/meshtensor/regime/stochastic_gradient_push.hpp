@@ -19,8 +19,8 @@ struct push_sum {
 }  // namespace detail
 
 /// A policy in which each replica takes a step of its optimizer, and then sends a share of its parameters to the
-/// replicas that the topology names. What a replica keeps and receives is added up. Replicas may receive more or less
-/// than they send. Therefore each mixes a weight in the same way, and divides by it.
+/// replicas that the topology names. Each adds the share that it keeps and the shares that it receives. Replicas may
+/// receive more or less than they send. Therefore each mixes a weight in the same way, and divides by it.
 ///
 /// The numerators are x = weight · p, where p is the parameter that the program reads and the store keeps. They take
 /// the step of the optimizer, x ← x + (p' − p), and are mixed: x ← P x, weight ← P weight, p ← x / weight. Therefore
@@ -48,7 +48,7 @@ struct stochastic_gradient_push : detail::push_sum {
 };
 
 /// Stochastic gradient push whose messages travel while the gradients are computed. The numerators are sent at the
-/// head of a step, and the step of the optimizer is added to what arrives: x ← P x + (p' − p).
+/// head of a step, and the step of the optimizer is added to the shares that arrive: x ← P x + (p' − p).
 ///
 /// layout, state, errors  as of `stochastic_gradient_push`
 /// source  Assran et al., arXiv:1811.10792, algorithm 2 with messages of age 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A topology: from whom each of n workers gets a message in each round, with which weight, and what each of them keeps.
+// A topology: the messages of n workers in each round, their weights, and the shares that the workers keep.
 #pragma once
 
 #include <bit>

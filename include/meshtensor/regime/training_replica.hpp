@@ -23,7 +23,7 @@ struct replica_hop {
   topology_round<T, D> round;
   D along;
 
-  /// The sum of the share that the replica keeps and of those that it receives.
+  /// The sum of the share that the replica keeps and the shares that it receives.
   template <handle X>
   constexpr X operator()(X const& x) const {
     return own(round(across(x, along)), along);

@@ -5,6 +5,7 @@
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/shift.hpp"
+#include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
 #include "meshtensor/op/top_k.hpp"

@@ -143,9 +143,80 @@ TEST_CASE("operations on arrays") {
   static_assert(std::is_same_v<decltype(image < image), mt::array<bool, batch, pixels>>);
 }
 
-TEST_CASE("an each is refused, because it needs its whole body") {
+TEST_CASE("an each has values at once, and gradients go through it") {
   mt::eager s;
   auto const x = s(image);
-  auto const y = mt::map(s / "rows", pixels, x, [](auto, auto column) { return column * 2; });
-  CHECK(code_of([&] { s.value(y); }) == "R87");
+  auto const doubled = x * 2;
+  auto const [y, g] = mt::map(s / "rows", pixels, doubled, [](auto, auto column) {
+    auto const loss = sum(column * column);
+    return std::tuple(loss, gradient(loss, column));
+  });
+  CHECK(numbers(s.value(y)) == std::vector<double>{4 * 17, 4 * 29, 4 * 45});
+  CHECK(numbers(s.value(g)) == std::vector<double>{4, 16, 8, 20, 12, 24});
+  auto const further = y + 1;  // and node by node again
+  CHECK(numbers(s.value(further)) == std::vector<double>{69, 117, 181});
+  CHECK(numbers(s.value(gradient(sum(further), x))) == std::vector<double>{8, 16, 24, 32, 40, 48});
+  auto const drawn = mt::map(s / "drawn", pixels, [](mt::scope auto m) { return mt::uniform(m, mt::f32, to()); });
+  mt::eager other;
+  auto const row = mt::uniform(other / "drawn", mt::f32, to(pixels));
+  CHECK(numbers(s.value(drawn)) == numbers(other.value(row)));
+}
+
+TEST_CASE("a tensor in an each is read neither there nor from outside") {
+  mt::eager s;
+  auto const x = s(image);
+  std::vector<decltype(sum(x))> inside;
+  std::string code;
+  auto const y = mt::map(s / "rows", pixels, x, [&](auto, auto column) {
+    inside.push_back(sum(column));
+    code = code_of([&] { s.value(inside[0]); });
+    return inside[0];
+  });
+  CHECK(code == "G29");
+  CHECK(numbers(s.value(y)) == std::vector<double>{5, 7, 9});
+  CHECK(code_of([&] { s.value(inside[0]); }) == "R15");
+}
+
+namespace {
+/// Members that learn from the same input by themselves, each with a branch of its own, and count their steps.
+struct members {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, pixels);
+    auto const losses = mt::each(s / "members", few, [&](mt::scope auto m) {
+      auto const w = m.parameter("w", pixels, mt::normal(1));
+      auto const steps = m.state("steps", m.real());
+      auto const y = mt::cond(m / "side", sum(w) > 0, [&](auto) { return x * w; }, [&](auto) { return x - w; });
+      auto const loss = mean(y * y);
+      mt::sgd{.learning_rate = 0.125}.minimize(m / "optimizer", loss);
+      m.update(steps, steps + 1);
+      return loss;
+    });
+    s.output("losses", losses);
+  }
+};
+}  // namespace
+
+TEST_CASE("a program with an each makes the steps of the interpreter") {
+  mt::eager s;
+  auto const m = mt::on_heap([] { return mt::differentiate(mt::widen(mt::trace<members>())); });
+  auto const numbers_of_dims = mt::bind(*m, mt::mesh_shape{}, std::vector<mt::dim_extent>{{mt::name("batch"), 2}});
+  mt::shape of_x{};
+  for (mt::name const label : {mt::name("batch"), mt::name("pixels")})
+    for (int i = 0; i < m->dim_count; ++i)
+      if (m->dim_name(i) == label) of_x.add(static_cast<mt::dim_id>(i));
+  mt::blocks inputs, variables;
+  inputs["x"] = mt::block(mt::dtype::f32, of_x, numbers_of_dims);
+  for (std::int64_t i = 0; i < 6; ++i) inputs["x"].set(i, image.data()[i]);
+  mt::settings set;
+  for (int step = 0; step < 3; ++step, ++set.step) {
+    mt::blocks const wanted = mt::interpreter(*m, numbers_of_dims).run(0, inputs, variables, set);
+    s.run(members{}, mt::feed<"x">(image));
+    auto const same = [&](std::string const& label, mt::block const& b) {
+      auto const got = s.template get<float>(label);
+      REQUIRE(got.size() == b.size());
+      for (std::int64_t i = 0; i < b.size(); ++i) CHECK(static_cast<double>(got.data()[i]) == b.number_at(i));
+    };
+    same("losses", wanted.at("losses"));
+    same("members/w", variables.at("members/w")), same("members/steps", variables.at("members/steps"));
+  }
 }

@@ -3,8 +3,10 @@
 // passes: start-up
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/op/cond.hpp"
+#include "meshtensor/op/control.hpp"
 #include "meshtensor/op/each.hpp"
 #include "meshtensor/op/full.hpp"
+#include "meshtensor/op/random.hpp"
 #include "meshtensor/op/while_loop.hpp"
 
 #include "unit/op/trial.hpp"
@@ -120,4 +122,168 @@ TEST_CASE("a branch updates the variables of the indices that take it") {
   check(numbers_of(p.variables.at("examples/count")), {1, 0, 1, 0, 1});
   p.run();
   check(numbers_of(p.variables.at("examples/count")), {2, 0, 2, 0, 2});
+}
+
+namespace {
+/// Indices that run a branch or a loop divide by their own numbers there, and draw numbers that must be above 0.5.
+struct own_numbers {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const runs = s.input("runs", s.real(), example);
+    auto const w = s.input("w", s.real());
+    auto const root = [&](auto const& r) { return w * sqrt(mt::uniform(r / "u", r.real(), to()) - 0.5); };
+    auto const y = mt::map(s / "examples", example, runs, [&](mt::scope auto m, auto on) {
+      auto const number = mt::cast<mt::f64>(mt::index(m, example));
+      auto const divided = mt::cond(
+          m / "divided", number > 0, [&](mt::scope auto b) { return w / mt::cast<mt::f64>(mt::index(b, example)); },
+          [&](auto) { return w; });
+      auto const drawn =
+          mt::cond(m / "drawn", on > 0, [&](mt::scope auto b) { return root(b); }, [&](auto) { return w * 0; });
+      auto const in_scan = mt::cond(
+          m / "in scan", on > 0,
+          [&](mt::scope auto b) {
+            auto const parts = full(b, 1, b.real(), to(part));
+            auto const [last, all] = mt::scan(b / "scan", part, w * 0, parts, [&](mt::scope auto r, auto h, auto one) {
+              return std::tuple(h + root(r) * one, h);
+            });
+            return last;
+          },
+          [&](auto) { return w * 0; });
+      auto const in_loop = mt::cond(
+          m / "in loop", on > 0,
+          [&](mt::scope auto b) {
+            auto const [count, k, h] = mt::while_loop(
+                b / "loop", mt::at_most(2), [&](auto, auto k1, auto) { return k1 < number + 1; },
+                [&](mt::scope auto r, auto k1, auto h1) { return std::tuple(k1 + 1, h1 + root(r)); }, w * 0, w * 0);
+            return h;
+          },
+          [&](auto) { return w * 0; });
+      return std::tuple(divided, drawn, in_scan, in_loop);
+    });
+    auto const [divided, drawn, in_scan, in_loop] = y;
+    s.output("divided", divided), s.output("drawn", drawn), s.output("in scan", in_scan), s.output("in loop", in_loop);
+    s.output("by divided", gradient(sum(divided), w)), s.output("by drawn", gradient(sum(drawn), w));
+    s.output("by in scan", gradient(sum(in_scan), w)), s.output("by in loop", gradient(sum(in_loop), w));
+  }
+};
+}  // namespace
+
+TEST_CASE("an index that takes no part has no number of its own and draws none") {
+  program p = program::of<in_f64<own_numbers>>();
+  double const w = 1.5;
+  p.fill("w", {w});
+  p.fill("runs", numbers(5, 1.0));
+  mt::blocks const all = p.run();
+  check(numbers_of(all.at("divided")), {w, w, w / 2, w / 3, w / 4});
+  check(numbers_of(all.at("by divided")), {1 + 1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0});
+  for (char const* which : {"drawn", "in scan", "in loop"}) {
+    INFO(std::string(which));
+    numbers const drawn = numbers_of(all.at(which));
+    numbers runs;
+    int skipped = 0;
+    for (double const v : drawn) runs.push_back(std::isnan(v) ? 0 : 1), skipped += std::isnan(v);
+    REQUIRE(skipped > 0);
+    REQUIRE(skipped < 5);
+    p.fill("runs", runs);
+    p.settings.step = 0;
+    mt::blocks const given = p.run();
+    numbers wanted;
+    double by_w = 0;
+    for (double const v : drawn) wanted.push_back(std::isnan(v) ? 0 : v), by_w += wanted.back() / w;
+    check(numbers_of(given.at(which)), wanted);
+    check(numbers_of(given.at(std::string("by ") + which)), {by_w});
+  }
+}
+
+namespace {
+/// The carries of a loop, also of one in another loop, are watched.
+struct watched {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), example);
+    auto const y = mt::map(s / "examples", example, x, [&](mt::scope auto m, auto x1) {
+      auto const [count, last] = mt::while_loop(
+          m / "fall", mt::at_most(3), [](auto, auto h) { return h > 1; },
+          [&](mt::scope auto r, auto h) {
+            r.watch("h", h), r.watch_gradient("dh", h);
+            auto const [end, all] =
+                mt::scan(r / "parts", part, h, full(r, 1, r.real(), to(part)), [&](mt::scope auto q, auto g, auto one) {
+                  q.watch("g", g);
+                  return std::tuple(g - one, g);
+                });
+            return end;
+          },
+          x1);
+      return last;
+    });
+    s.output("y", y);
+    s.output("dx", gradient(sum(y * y), x));
+  }
+};
+}  // namespace
+
+TEST_CASE("a watched tensor is zero for the indices that take no part") {
+  program p = program::of<in_f64<watched>>();
+  numbers const x{0.5, 3.5, 1.25, 9, 5};
+  p.fill("x", x);
+  mt::blocks const given = p.run();
+  numbers h(15), g(30), dh(15);
+  for (std::size_t e = 0; e < 5; ++e) {
+    double v = x[e];
+    std::size_t ran = 0;
+    for (; ran < 3 && v > 1; ++ran, v -= 2) h[ran * 5 + e] = v, g[ran * 10 + e] = v, g[ran * 10 + 5 + e] = v - 1;
+    for (std::size_t t = 0; t < ran; ++t) dh[t * 5 + e] = 2 * v;
+  }
+  check(numbers_of(given.at("examples/fall/h")), h);
+  check(numbers_of(given.at("examples/fall/parts/g")), g);
+  check(numbers_of(given.at("examples/fall/dh")), dh);
+}
+
+namespace {
+/// Each example goes along its own parts until its sum is above 2, and writes the rest as its own number.
+template <bool Stops>
+struct stopping {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), example, part);
+    auto const a = s.input("a", s.real());
+    auto const [last, ys] = mt::each(s / "examples", example, x, [&](mt::scope auto m, auto x1) {
+      auto const total = m.state("total", m.real());
+      auto const seen = m.state("seen", m.real(), part);
+      auto const rest = mt::cast<mt::f64>(mt::index(m, example)) * a;
+      auto const ends = [](auto, auto h) { return h > 2; };
+      auto const body = [&](mt::scope auto r, auto h, auto now, auto before) {
+        auto const stops = [&] {
+          if constexpr (Stops) return h * 0 > 1;
+          else return ends(r, h);
+        }();
+        r.update(total, select(stops, total, total + h));
+        r.update(before, select(stops, before, now * 2));
+        auto const next = h + log(now) * a;
+        if constexpr (Stops) return std::tuple(next, h * now);
+        else return std::tuple(select(stops, h, h + log(select(stops, 1, now)) * a), select(stops, rest, h * now));
+      };
+      if constexpr (Stops) return mt::scan(m / "along", part, a, std::tuple(x1, seen), body, mt::until{ends, rest});
+      else return mt::scan(m / "along", part, a, std::tuple(x1, seen), body);
+    });
+    s.output("last", last), s.output("ys", ys);
+    auto const [dx, da] = gradient(sum(ys * ys) + sum(last * last), x, a);
+    s.output("dx", dx), s.output("da", da);
+  }
+};
+}  // namespace
+
+TEST_CASE("each index stops its own scan, as a scan does that goes on and chooses") {
+  program stops = program::of<in_f64<stopping<true>>>(), goes_on = program::of<in_f64<stopping<false>>>();
+  for (double const a : {1.5, 2.5, 0.25}) {
+    numbers const x{2, 3, 4, 1, 0.5, 0.5, 8, 8, 1.5, 6};
+    for (program* p : {&stops, &goes_on}) p->fill("x", x), p->fill("a", {a});
+    mt::blocks const one = stops.run(), other = goes_on.run();
+    for (char const* which : {"last", "ys", "dx", "da"}) {
+      INFO(std::string(which));
+      check(numbers_of(one.at(which)), numbers_of(other.at(which)));
+    }
+    for (char const* path : {"examples/total", "examples/seen"})
+      check(numbers_of(stops.variables.at(path)), numbers_of(goes_on.variables.at(path)));
+  }
+  // Behind the exit, this logarithm would be NaN, and so would be its gradient.
+  stops.fill("x", {2, 3, 8, -1, 0.5, 0.5, 8, -8, 9, -6}), stops.fill("a", {1.5});
+  for (double const v : numbers_of(stops.run().at("dx"))) CHECK(std::isfinite(v));
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are exchanged by group: where they stand, what comes back, and what is refused.
 // passes: start-up
-#include "meshtensor/meshtensor.hpp"
+#include "meshtensor/op/exchange_rows.hpp"
 
 #include "meshtensor/inspect/check.hpp"
 #include "meshtensor/inspect/explain.hpp"
-#include "unit/op/trial.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "unit/op/values.hpp"
 
 namespace {
 
@@ -136,4 +137,15 @@ TEST_CASE("values that depend on the mesh are not compared with whole tensors, a
   INFO(mt::text_of(r));
   CHECK(r.agrees());
   CHECK(r.compared >= 3);
+}
+
+TEST_CASE("laws") {
+  laws::hold_for_one("rows there and back", [](auto s, auto x, auto, auto...) {
+    auto const sent = exchange_rows(x, laws::rows(s), laws::d);
+    return return_rows(sent.rows * sent.rows, sent);
+  });
+  laws::hold("two rows of each token, of which a group takes two", [](auto s, auto x, auto y, auto...) {
+    auto const sent = exchange_rows(x, laws::rows(s) + iota(s, choice, mt::i32), laws::d, 2);
+    return return_rows(sin(sent.rows), sent) * sum(y, laws::c);
+  });
 }

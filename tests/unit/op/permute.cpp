@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // permute: rows in another order, rows that several others name, rows that do not exist, and its gradient.
 // passes: start-up
-#include "meshtensor/meshtensor.hpp"
+#include "meshtensor/op/permute.hpp"
 
 #include "meshtensor/inspect/check.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "unit/op/laws.hpp"
 #include "unit/op/trial.hpp"
 
 namespace {
@@ -58,4 +60,11 @@ TEST_CASE("the gradient adds rows at their sources") {
   trial::program p = trial::program::of<with_gradient>();
   p.fill("weights", {1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(trial::numbers_of(run(p, {1, 1, -1, 0}).at("dx")) == std::vector<double>{7, 8, 4, 6, 0, 0, 0, 0});
+}
+
+TEST_CASE("laws") {
+  using namespace laws;
+  hold("rows in another order, one of them twice, one missing", [](auto s, auto x, auto y, auto...) {
+    return permute(x * sum(y, c), a, 3 - 2 * iota(s, a, mt::i32)) + permute(x, a, iota(s, a, mt::i32) * 0);
+  });
 }

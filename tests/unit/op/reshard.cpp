@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor that is asked to lie otherwise: the values stay, the communication is where it was asked for.
-#include <doctest/doctest.h>
+#include "meshtensor/op/reshard.hpp"
 
 #include "meshtensor/meshtensor.hpp"
+#include "unit/op/laws.hpp"
 
 namespace mt = meshtensor;
 namespace {
@@ -60,4 +61,10 @@ TEST_CASE("reshard refuses an axis that is not there, or taken") {
   mesh.add("data", 2);
   CHECK_THROWS_WITH_AS(mt::lower(*traced, "program", mesh, {}, {}), doctest::Contains("which the mesh does not have"),
                        mt::error);
+}
+
+TEST_CASE("laws") {
+  laws::hold("another layout, the same values", [](auto, auto x, auto y, auto...) {
+    return mt::reshard(x * y, mt::shard<laws::c, model>{}, mt::replicate<laws::b>{}) * y;
+  });
 }

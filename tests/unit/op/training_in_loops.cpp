@@ -344,3 +344,80 @@ TEST_CASE("amend replaces an update of the same step, and next reads it") {
   p.run();
   check(of(p, "members/v"), {6, 12});
 }
+
+namespace {
+/// Training whose parameters an average follows, with a decay that is a schedule.
+struct averaged {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, in);
+    auto const y = s.input("y", s.real(), batch);
+    auto const net = s / "net";
+    s.output("loss", learns(net, x, y, plain_momentum(net)));
+    mt::moving_average{.decay = mt::nn::warmup_constant(s, 0.75, 4)}.follow(s / "average", net);
+  }
+};
+struct averaged_steps {
+  constexpr void operator()(mt::scope auto s) const { mt::steps(s, rounds, averaged{}, mt::every_step); }
+};
+/// An average that follows only if the branch runs, which itself uses no parameter.
+struct averaged_in_branch {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real());
+    auto const net = s / "net";
+    auto const w = inside(net);
+    s.update(w, w * 2);
+    auto const y = mt::cond(
+        s / "now", x > 0,
+        [&](mt::scope auto b) {
+          mt::moving_average{.decay = 0.75}.follow(b / "average", net);
+          return x;
+        },
+        [&](mt::scope auto) { return -x; });
+    s.output("y", y);
+  }
+  static constexpr mt::layer inside = [](mt::scope auto s) { return s.parameter("w", mt::constant(1.0)); };
+};
+}  // namespace
+
+TEST_CASE("moving_average in steps follows after every step, as in as many calls") {
+  program one = program::of<in_f64<averaged>>(), many = program::of<in_f64<averaged_steps>>();
+  for (int call = 0; call < 3; ++call) {
+    numbers const x = drawn(24, 3 + static_cast<std::uint64_t>(call)), y = drawn(12, 9);
+    many.fill("x", x), many.fill("y", y);
+    if (call == 0) {  // both begin with the same numbers
+      one.fill("x", numbers(8)), one.fill("y", numbers(4));
+      one.run(), many.run();
+      one.settings.step = many.settings.step = 0;
+      for (auto& [path, b] : many.variables) {
+        for (std::int64_t i = 0; i < b.size(); ++i) b.set(i, 0.1 * static_cast<double>(i) - 0.2);
+        if (path.ends_with("updates")) b.set(0, 0);
+        if (one.variables.contains(path))
+          for (std::int64_t i = 0; i < b.size(); ++i) one.variables.at(path).set(i, b.number_at(i));
+      }
+    }
+    numbers losses;
+    for (std::size_t r = 0; r < 3; ++r) {
+      one.fill("x", numbers(x.begin() + static_cast<long>(8 * r), x.begin() + static_cast<long>(8 * r + 8)));
+      one.fill("y", numbers(y.begin() + static_cast<long>(4 * r), y.begin() + static_cast<long>(4 * r + 4)));
+      losses.push_back(numbers_of(one.run().at("loss"))[0]);
+    }
+    check(numbers_of(many.run().at("loss")), losses);
+    CHECK(one.variables.contains("average/first/weight"));
+    for (auto const& [path, b] : one.variables) check(of(many, path), numbers_of(b));
+    CHECK(of(many, "average/updates")[0] == 3.0 * (call + 1));
+  }
+}
+
+TEST_CASE("moving_average in a branch follows if the branch runs") {
+  program p = program::of<in_f64<averaged_in_branch>>();
+  double w = 1, mean = 0;
+  bool first = true;
+  for (double const x : {-1.0, 2.0, -3.0, -1.0, 1.0, 4.0}) {
+    p.fill("x", {x});
+    p.run();
+    w *= 2;
+    if (x > 0) mean = first ? w : 0.75 * mean + 0.25 * w, first = false;
+    check(of(p, "net/w"), {w});
+    if (!first) check(of(p, "now/average/w"), {mean});
+  }
+}

@@ -112,6 +112,7 @@ struct everything {
     is_any(sum(a, heads), f32);
     is_any(rename(a, length, memory), f32);
     is_any(softmax(a, head), f32);
+    is_any(gradient(sum(a * a), a), f32);
     is_any(gather(w, any_tensor<i32>(chosen), vocab), f32);
     is_any(slice(a, length, part, start), f32);
     is_any(put(a, slice(a, length, part, start), length, part, start), f32);

@@ -194,3 +194,45 @@ TEST_CASE("a program that does not compile while values are filled") {
   step_on<late_device> const step(values, programs::ax(2));
   CHECK(loaded(values) == begun<mt::reference_device>());
 }
+
+namespace {
+
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {} layers;
+inline constexpr struct twin_dim : mt::dim<"twin", 2> {} twin;
+inline constexpr struct width_dim : mt::dim<"width", 4> {} width;
+
+/// Members that start equal, with layers in a loop: the members' dim is stored between the dims of one array.
+struct twins {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const all = mt::each(
+        s / "twins", twin,
+        [](mt::scope auto m) {
+          return mt::repeat(m / "layers", layers, mt::full(m, 0, mt::f32),
+                            [](mt::scope auto l, auto x) { return x + sum(l.parameter("w", width, mt::normal(1))); });
+        },
+        mt::start_equal);
+    s.output("y", all);
+  }
+};
+template <class Device>
+std::vector<float> start_of_twins() {
+  mt::job const job = mt::job::in_lockstep();
+  mt::store values(job, 5);
+  mt::executable<twins, mesh, mt::layout<>, Device> const step(values, programs::ax(1));
+  auto const w = values.get<float>("twins/layers/w");
+  return {w.data(), w.data() + w.size()};
+}
+
+}  // namespace
+
+TEST_CASE("members that start equal do so inside a loop, too") {
+  late_here here;
+  auto const wanted = start_of_twins<mt::reference_device>();
+  REQUIRE(wanted.size() == 24);
+  for (std::size_t layer = 0; layer < 3; ++layer)
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK(wanted[8 * layer + i] == wanted[8 * layer + 4 + i]);
+      CHECK(wanted[8 * layer + i] != wanted[(8 * layer + 8) % 24 + i]);
+    }
+  CHECK(start_of_twins<late_device>() == wanted);
+}

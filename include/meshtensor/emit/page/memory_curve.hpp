@@ -12,6 +12,7 @@
 
 #include "meshtensor/base/quantity.hpp"
 #include "meshtensor/emit/canvas.hpp"
+#include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
@@ -120,12 +121,7 @@ class memory_curve : speller {
   }
   /// The path of the node that makes a value, cut after its second component.
   std::string scope_of(value_id v) const {
-    node const* n = &m_.nodes[m_.values[v].node];
-    while (n->kind == primitive::repeat || n->kind == primitive::kernel) {
-      v = m_.link(m_.regions[m_.region_of(*n, 0)].results, m_.values[v].index);
-      n = &m_.nodes[m_.values[v].node];
-    }
-    std::string const whole = path(n->path);
+    std::string const whole = path(node_computing(m_, v).path);
     std::size_t const first = whole.find('/'), second = first == whole.npos ? first : whole.find('/', first + 1);
     return whole.empty() ? "outside of scopes" : whole.substr(0, second);
   }

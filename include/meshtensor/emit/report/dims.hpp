@@ -77,8 +77,9 @@ class dims_of_report : speller {
     }
     text_ += "\n" + made;
   }
-  /// The first loop that may end early and whose iterations this dim counts, or null.
+  /// The first loop that may end early and for whose iterations the library made this dim, or null.
   node const* loop_that_ends(int d) const {
+    if (m_.dim_name(static_cast<dim_id>(d)).text().find('/') == std::string::npos) return nullptr;
     for (int i = 0; i < m_.node_count; ++i)
       if (m_.nodes[i].kind == primitive::repeat)
         if (loop const l = loop::of(m_.nodes[i]); l.ends_early && l.dim == d) return &m_.nodes[i];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "meshtensor/emit/report/amounts.hpp"
+#include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
@@ -48,7 +49,7 @@ class memory_of_report : speller {
     };
     std::vector<held> all;
     for (value_id v : held_at_fullest(m_, p_)) {
-      std::string const what = type(v) + "  " + maker(v);
+      std::string const what = type(v) + "  " + doing(node_computing(m_, v));
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
       std::int64_t const size = p_.numbers.local_bytes(m_.values[v]) * (p_.where[v] == place::turns ? 2 : 1);
       if (same == all.end()) all.push_back({what, size, 1});
@@ -73,15 +74,6 @@ class memory_of_report : speller {
                              : n.kind == primitive::argument ? "carry"
                                                              : text_of(n);
     return what + ", " + origin(n);
-  }
-  /// The operation that computes a value. For a result of a loop or kernel, this is the node inside it.
-  std::string maker(value_id v) const {
-    node const* n = &m_.nodes[m_.values[v].node];
-    while (n->kind == primitive::repeat || n->kind == primitive::kernel) {
-      v = m_.link(m_.regions[m_.region_of(*n, 0)].results, m_.values[v].index);
-      n = &m_.nodes[m_.values[v].node];
-    }
-    return doing(*n);
   }
 
   static constexpr std::size_t shown = 16;

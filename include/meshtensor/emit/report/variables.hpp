@@ -51,7 +51,8 @@ class variables_of_report : speller {
     std::string r = "\n" + std::string(what) + ": " + quantity(count, "elements") + ", " + bytes_text(whole) + "; " +
                     bytes_text(local) + " a rank\n" + t.text();
     for (int i = 0; i < m_.variable_count; ++i)
-      if (variable const& v = m_.variables[i]; v.trainable == trainable && v.again != 0)
+      if (variable const& v = m_.variables[i];
+          trainable && v.trainable && v.again != 0)  // states are shared on purpose
         r += "'" + path(v.path) + "' is declared " + std::to_string(v.again + 1) +
              " times by one program: one parameter, shared\n";
     return r;

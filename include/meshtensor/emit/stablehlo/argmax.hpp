@@ -13,7 +13,7 @@ inline value argmax(emission& e, node const& n) {
   value const x = e.operand(n);
   value const most = e.laid(reduce(e.w, reduction::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
   value const place = iota(e.w, {"i64", x.type.shape}, along);
-  value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
+  value const none = like(e.w, place, x.type.shape[static_cast<std::size_t>(along)]);
   value hit = compare(e.w, "EQ", {x, most});
   if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // a NaN makes `most` a NaN, which equals nothing
     hit = binary(e.w, "or", {hit, compare(e.w, "NE", {x, x})});

@@ -3,15 +3,14 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
+#include "meshtensor/emit/stablehlo/functions.hpp"
 #include "meshtensor/op/argsort.hpp"
 
 namespace meshtensor::hlo {
 
 /// Emits a sort of a node's operand, and returns the positions of the sorted elements. A NaN is greater than any
 /// number.
-inline value sorted_positions(emission& e, node const& n, dim_id dim, bool descending) {
-  value const& x = e.operand(n);
-  int const along = e.dims(n).find(dim);
+inline value sorted_positions(emission& e, value const& x, int along, bool descending = false) {
   value const both[] = {x, iota(e.w, {"i64", x.type.shape}, along)};
   std::string const t = type{x.type.element, {}}.text(), b = "tensor<i1>";
   auto const compared = [&](char const* name, char const* direction, std::string const& operands) {
@@ -22,7 +21,7 @@ inline value sorted_positions(emission& e, node const& n, dim_id dim, bool desce
   std::string region = "{ ^bb0(%a: " + t + ", %b: " + t + ", %p: tensor<i64>, %q: tensor<i64>): ";
   region += compared("%less", "LT", descending ? "%b, %a" : "%a, %b");
   std::string given = "%less";
-  if (meshtensor::is_float(e.m.operand_value(n, 0).type)) {
+  if (is_float(x.type.element)) {
     region += compared("%last", "NE", descending ? "%a, %a" : "%b, %b");
     region += compared("%other", "EQ", descending ? "%b, %b" : "%a, %a");
     for (char const* step : {"%nan = \"stablehlo.and\"(%last, %other)", "%comes = \"stablehlo.or\"(%less, %nan)"})
@@ -37,7 +36,7 @@ inline value sorted_positions(emission& e, node const& n, dim_id dim, bool desce
 }
 inline value argsort(emission& e, node const& n) {
   argsort_attributes const a = argsort_attributes::of(n);
-  return sorted_positions(e, n, a.dim, a.order == sort_order::descending);
+  return sorted_positions(e, e.operand(n), e.dims(n).find(a.dim), a.order == sort_order::descending);
 }
 
 }  // namespace meshtensor::hlo

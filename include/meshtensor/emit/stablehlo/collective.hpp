@@ -20,10 +20,7 @@ inline std::string groups(mesh_shape const& mesh, unsigned mask) {
     if (g == all.end()) g = all.emplace(all.end());
     g->push_back(rank);
   }
-  std::string r;
-  for (extents const& g : all) r += (r.empty() ? "[" : ", [") + list_text(g) + "]";
-  return "replica_groups = dense<[" + r + "]> : tensor<" + std::to_string(all.size()) + "x" +
-         std::to_string(all[0].size()) + "xi64>";
+  return "replica_groups = " + rows_text(all, all[0].size());
 }
 
 /// The slice of the iteration, from the rank that holds it. It is the sum of its bits and of zeros from the other
@@ -78,7 +75,7 @@ inline value own_part(emission& e, node const& n) {
   int const axis = std::countr_zero(a.axes);
   if (e.mesh.axes[axis].extent == 1) return e.operand(n);
   std::vector<value> first(t.shape.size(), constant(e.w, {"i64", {}}, 0.0));
-  first[along] = scaled(e.w, e.coordinate(axis), static_cast<double>(t.shape[along]));
+  first[along] = scaled(e.w, e.coordinate(axis), t.shape[along]);
   return part(e.w, e.operand(n), first, t.shape);
 }
 

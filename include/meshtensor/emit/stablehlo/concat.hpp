@@ -8,8 +8,8 @@
 namespace meshtensor::hlo {
 
 inline value concat(emission& e, node const& n) {
-  return e.w.op("concatenate", {e.operand(n), e.operand(n, 1)}, e.result_type(n),
-                "dimension = " + std::to_string(e.result_dims(n).find(concat_attributes::of(n).to)) + " : i64");
+  int const along = e.result_dims(n).find(concat_attributes::of(n).to);
+  return concatenate(e.w, {e.operand(n), e.operand(n, 1)}, static_cast<std::size_t>(along));
 }
 
 }  // namespace meshtensor::hlo

@@ -3,6 +3,7 @@
 // channels].
 #pragma once
 
+#include "meshtensor/emit/stablehlo/product.hpp"
 #include "meshtensor/emit/stablehlo/window.hpp"
 #include "meshtensor/op/conv.hpp"
 
@@ -39,8 +40,8 @@ class convolution_writer {
       x = with_reached(e_, x, x_, x_.dims.find(in_x_.at[k]), windows_[k], at);
     }
     shape have_x = x_.dims, have_y = y_.dims;
-    x = only(x, have_x, united(united(batch_, in_x_), united(groups_, summed_)));
-    y = only(y, have_y, united(united(in_y_, groups_), united(summed_, channels_)));
+    x = sum_unless_needed(e_, x, have_x, united(united(batch_, in_x_), united(groups_, summed_)));
+    y = sum_unless_needed(e_, y, have_y, united(united(in_y_, groups_), united(summed_, channels_)));
     x = merged(x, have_x, {batch_, in_x_, united(groups_, summed_)});
     y = merged(y, have_y, {in_y_, summed_, united(groups_, channels_)});
     return apart(convolved(x, y, windows));
@@ -68,35 +69,24 @@ class convolution_writer {
   }
   /// An operand in its own dtype, because compilers multiply bf16 exactly, sum it in f32 and round once.
   value operand(int i) { return e_.operand(n_, i); }
-  value only(value const& v, shape& have, shape const& needed) {
-    value const r = reduce(e_.w, reduction::sum, v, lost(have, needed));
-    have = without(have, without(have, needed));
-    return r;
-  }
-  std::int64_t product(value const& v, shape const& have, shape const& of) const {
-    std::int64_t all = 1;
-    for (int i = 0; i < of.count; ++i) all *= v.type.shape[static_cast<std::size_t>(have.find(of.at[i]))];
-    return all;
-  }
   /// `v` in this order of dims. The dims of windows stay separate, and the dims of each other list are merged into one.
   value merged(value const& v, shape const& have, std::initializer_list<shape> order) {
     shape all{};
-    extents in_order, together;
+    extents together;
     for (shape const& part : order) {
-      bool const is_windowed = part == in_x_ || part == in_y_;
-      for (int i = 0; i < part.count; ++i) {
-        all.add(part.at[i]);
-        in_order.push_back(v.type.shape[static_cast<std::size_t>(have.find(part.at[i]))]);
-        if (is_windowed) together.push_back(in_order.back());
-      }
-      if (!is_windowed) together.push_back(product(v, have, part));
+      all = united(all, part);
+      extents const own = extents_of(part, have, v.type.shape);
+      if (part == in_x_ || part == in_y_) together.insert(together.end(), own.begin(), own.end());
+      else together.push_back(product(own));
     }
-    return e_.w.op("reshape", {e_.laid(v, have, all, in_order)}, {v.type.element, together});
+    value const laid = e_.laid(v, have, all, extents_of(all, have, v.type.shape));
+    return e_.w.op("reshape", {laid}, {v.type.element, together});
   }
   value convolved(value x, value y, std::vector<local_window> const& windows) {
     std::size_t const count = windows.size();
     extents strides, dilated_x(count, 1), dilated_y, shape{x.type.shape[0]}, reversed;
-    std::string padding, places;
+    std::vector<extents> padding;
+    std::string places;
     for (std::size_t k = 0; k < count; ++k) {
       local_window const& w = windows[k];
       std::int64_t const in = x.type.shape[k + 1], across = y.type.shape[k];
@@ -108,31 +98,28 @@ class convolution_writer {
       std::int64_t const low = back ? w.span() - w.low : w.low;
       std::int64_t const reach = strides[k] * (out - 1) + dilated_y[k] * (across - 1) + 1;
       std::int64_t const high = reach - low - (dilated_x[k] * (in - 1) + 1);
-      padding += (k == 0 ? "[" : ", [") + list_text(extents{low, high}) + "]";
+      padding.push_back({low, high});
       places += std::to_string(k) + ", ";
       shape.push_back(out);
     }
     if (!reversed.empty()) y = e_.w.op("reverse", {y}, y.type, "dimensions = " + array_text(reversed));
-    std::int64_t const groups = groups_.count == 0 ? 1 : product(e_.operand(n_), x_.dims, groups_);
+    std::int64_t const groups = product(extents_of(groups_, x_.dims, e_.operand(n_).type.shape));
     shape.push_back(y.type.shape.back());
     bool const narrow = x.type.element == "bf16";
     std::string const precision = std::string("#stablehlo<precision ") + (narrow ? "DEFAULT>" : "HIGHEST>");
-    return e_.w.op(
-        "convolution", {x, y}, {x.type.element, shape},
-        "window_strides = " + array_text(strides) + ", padding = dense<[" + padding + "]> : tensor<" +
-            std::to_string(count) + "x2xi64>, lhs_dilation = " + array_text(dilated_x) +
-            ", rhs_dilation = " + array_text(dilated_y) + ", dimension_numbers = #stablehlo.conv<[b, " + places +
-            "f]x[" + places + "i, o]->[b, " + places + "f]>, feature_group_count = " + std::to_string(groups) +
-            " : i64, batch_group_count = 1 : i64, precision_config = [" + precision + ", " + precision + "]");
+    return e_.w.op("convolution", {x, y}, {x.type.element, shape},
+                   "window_strides = " + array_text(strides) + ", padding = " + rows_text(padding) +
+                       ", lhs_dilation = " + array_text(dilated_x) + ", rhs_dilation = " + array_text(dilated_y) +
+                       ", dimension_numbers = #stablehlo.conv<[b, " + places + "f]x[" + places + "i, o]->[b, " +
+                       places + "f]>, feature_group_count = " + std::to_string(groups) +
+                       " : i64, batch_group_count = 1 : i64, precision_config = [" + precision + ", " + precision +
+                       "]");
   }
   /// The result with its own dims, in their order.
   value apart(value const& v) {
     type const t = e_.result_type(n_);
     shape order = united(united(batch_, in_to_), united(groups_, channels_));
-    type in_order{v.type.element, {}};
-    for (int i = 0; i < order.count; ++i)
-      in_order.shape.push_back(t.shape[static_cast<std::size_t>(to_.dims.find(order.at[i]))]);
-    value const parts = e_.w.op("reshape", {v}, in_order);
+    value const parts = e_.w.op("reshape", {v}, {v.type.element, extents_of(order, to_.dims, t.shape)});
     return convert(e_.w, e_.laid(parts, order, to_.dims, t.shape), t.element);
   }
 

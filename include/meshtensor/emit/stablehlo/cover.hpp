@@ -17,19 +17,14 @@ inline value reached_of_whole(emission& e, value x, int k, reached_range const& 
   extents low(x.type.shape.size()), high = low;
   low[at] = std::max<std::int64_t>(0, -r.first);
   high[at] = std::max<std::int64_t>(0, last + r.length - all);
-  type wide = x.type;
-  wide.shape[at] += low[at] + high[at];
-  if (wide.shape[at] != all)
-    x = e.w.op("pad", {x, constant(e.w, {x.type.element, {}}, 0.0)}, wide,
-               "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
-                   ", interior_padding = " + array_text(extents(low.size())));
-  std::vector<value> first(wide.shape.size(), constant(e.w, {"i64", {}}, 0.0));
-  value const from = like(e.w, first[at], static_cast<double>(r.first + low[at]));
+  if (low[at] + high[at] != 0) x = pad(e.w, x, low, high);
+  std::vector<value> first(low.size(), constant(e.w, {"i64", {}}, 0.0));
+  value const from = like(e.w, first[at], r.first + low[at]);
   auto const part_index = e.origin(layout, place, 1);
-  first[at] = part_index ? binary(e.w, "add", {scaled(e.w, *part_index, static_cast<double>(r.step)), from}) : from;
-  type own = wide;
-  own.shape[at] = r.length;
-  return part(e.w, x, first, own.shape);
+  first[at] = part_index ? binary(e.w, "add", {scaled(e.w, *part_index, r.step), from}) : from;
+  extents own = x.type.shape;
+  own[at] = r.length;
+  return part(e.w, x, first, own);
 }
 
 /// The `count` elements from `begin` on, from the replica that is `distance` places further along an axis. If there is
@@ -39,20 +34,14 @@ inline value from_neighbour(emission& e, value const& x, int k, std::int64_t beg
   auto const at = static_cast<std::size_t>(k);
   extents from(x.type.shape.size()), to = x.type.shape;
   from[at] = begin, to[at] = begin + count;
-  type t = x.type;
-  t.shape[at] = count;
-  value const sent = e.w.op("slice", {x}, t,
-                            "start_indices = " + array_text(from) + ", limit_indices = " + array_text(to) +
-                                ", strides = " + array_text(extents(from.size(), 1)));
-  std::string pairs;
-  std::int64_t number = 0;
+  value const sent = slice(e.w, x, from, to);
+  std::vector<extents> pairs;
   for (std::int64_t rank = 0; rank < e.mesh.size(); ++rank) {
     std::int64_t const source = e.mesh.coordinate(rank, axis) + distance;
     if (source < 0 || source >= e.mesh.axes[axis].extent) continue;
-    pairs += (number++ == 0 ? "[" : ", [") + list_text(extents{rank + distance * e.mesh.stride(axis), rank}) + "]";
+    pairs.push_back({rank + distance * e.mesh.stride(axis), rank});
   }
-  return e.w.op("collective_permute", {sent}, t,
-                "source_target_pairs = dense<[" + pairs + "]> : tensor<" + std::to_string(number) + "x2xi64>");
+  return e.w.op("collective_permute", {sent}, sent.type, "source_target_pairs = " + rows_text(pairs));
 }
 
 /// The elements that windows reach from each replica's part along dim `k`, from the replica itself and its neighbours
@@ -68,10 +57,7 @@ inline std::optional<value> reached_of_neighbours(emission& e, value const& x, i
   if (low > 0) parts.push_back(from_neighbour(e, x, k, own - low, low, axis, -1));
   parts.push_back(x);
   if (high > 0) parts.push_back(from_neighbour(e, x, k, 0, high, axis, 1));
-  if (parts.size() == 1) return x;
-  type t = x.type;
-  t.shape[at] = r.length;
-  return e.w.op("concatenate", parts, t, "dimension = " + std::to_string(k) + " : i64");
+  return parts.size() == 1 ? x : concatenate(e.w, parts, at);
 }
 
 }  // namespace meshtensor::hlo

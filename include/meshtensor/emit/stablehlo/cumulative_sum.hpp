@@ -19,21 +19,15 @@ inline value cumulative_sum(emission& e, node const& n) {
   value const x = wider ? convert(e.w, e.operand(n), "f32") : e.operand(n);
   extents window(t.shape.size(), 1);
   window[along] = count;
-  std::string padding;
-  for (std::size_t i = 0; i < t.shape.size(); ++i) {
-    std::int64_t const all = i == along ? count - 1 : 0;
-    padding += (padding.empty() ? "[" : ", [") + list_text(which.reverse ? extents{0, all} : extents{all, 0}) + "]";
-  }
+  std::vector<extents> padding(t.shape.size(), {0, 0});
+  padding[along][which.reverse ? 1 : 0] = count - 1;
   value sums = e.w.op("reduce_window", {x, constant(e.w, {x.type.element, {}}, 0.0)}, x.type,
-                      "window_dimensions = " + array_text(window) + ", padding = dense<[" + padding + "]> : tensor<" +
-                          std::to_string(t.shape.size()) + "x2xi64>",
+                      "window_dimensions = " + array_text(window) + ", padding = " + rows_text(padding),
                       combining(reduction::sum, x.type.element));
   if (which.exclusive) {
     extents low(t.shape.size()), high = low;
     low[along] = which.reverse ? -1 : 1, high[along] = -low[along];
-    sums = e.w.op("pad", {sums, constant(e.w, {x.type.element, {}}, 0.0)}, x.type,
-                  "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
-                      ", interior_padding = " + array_text(extents(low.size())));
+    sums = pad(e.w, sums, low, high);
   }
   return convert(e.w, sums, t.element);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits a scalar function of elements. Some sums and products are deferred (linear.hpp).
+// Emits a scalar function of elements.
 #pragma once
 
+#include "meshtensor/emit/stablehlo/emission.hpp"
 #include "meshtensor/emit/stablehlo/functions.hpp"
-#include "meshtensor/emit/stablehlo/linear.hpp"
 #include "meshtensor/op/constant.hpp"
 
 namespace meshtensor::hlo {
@@ -28,7 +28,6 @@ inline value elementwise(emission& e, node const& n) {
     value const x = side(0), y = side(1);
     return apply(e.w, f, x, y, "i1");
   }
-  if (linear_nodes(e, n).takes()) return {};
   value const x = e.laid(n, 0);
   if (f == function::relu) {
     value const is_zero = detail::is_rectified(e.w, x);
@@ -37,7 +36,7 @@ inline value elementwise(emission& e, node const& n) {
   }
   if (n.operands.count == 1) return apply(e.w, f, x, x, e.result_type(n).element);
   value const y = e.laid(n, 1);
-  if (f == function::add && e.uses[e.m.result(n)].rectifying)  // the relu compares the sum before it is rounded
+  if (f == function::add && e.feeds_relu[e.m.result(n)])  // the relu compares the sum before it is rounded
     return convert(e.w, apply(e.w, f, widened(e.w, x), widened(e.w, y), ""), x.type.element);
   return f == function::select ? select(e.w, {x, y, e.laid(n, 2)}) : apply(e.w, f, x, y, e.result_type(n).element);
 }

@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 
-#include "meshtensor/emit/stablehlo/linear_form.hpp"
 #include "meshtensor/emit/stablehlo/operations.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/emit/stablehlo/reached_range.hpp"
+#include "meshtensor/emit/stablehlo/rewrite/rewrites.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
@@ -30,53 +30,36 @@ class emission {
     value what;
   };
   std::vector<argument> given;  // numbers that are not known before the first step
-  stablehlo_options const how;
-  /// The differences of an operand from one of its elements, and their sum in f64: see narrow_sum.
-  struct deviations {
-    value_id of;
-    region_id region;
-    shape dims;
-    extents along;
-    value values, first, sum;
-  };
-  std::vector<deviations> known_deviations;
   /// The positions of the greatest elements of a pool's windows, if no window consists of padding only.
   struct positions_of {
     value_id of, positions;
   };
   std::vector<positions_of> greatest;
-  std::map<value_id, linear_form> put_off;  // deferred values, which are written where they are used
-  /// The users of a value: their number, the number that joins it to others, whether one is a relu, and the dims to
-  /// which the last sum reduces it.
-  struct users {
-    int count = 0, joining = 0;
-    bool rectifying = false;
-    shape const* summed_to = nullptr;
-  };
-  std::vector<users> uses;
+  rewrites const& rewritten;
+  std::vector<bool> feeds_relu;         // by value
   std::map<value_id, value> rectified;  // by the result of a relu: whether it is 0
 
-  emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to, stablehlo_options options)
-      : m(graph),
+  emission(binding const& numbers, mesh_shape const& shape, writer& to, rewrites const& changed)
+      : m(changed.m),
         b(numbers),
         mesh(shape),
         w(to),
-        how(options),
-        uses(static_cast<std::size_t>(graph.value_count)),
-        values_(uses.size()) {
-    for (int i = 0; i < m.node_count; ++i) find_uses(m.nodes[i]);
-    for (int r = 0; r < m.region_count; ++r)
-      for (int i = 0; i < m.regions[r].results.count; ++i) ++uses[m.link(m.regions[r].results, i)].count;
+        rewritten(changed),
+        feeds_relu(static_cast<std::size_t>(m.value_count)),
+        values_(feeds_relu.size() + changed.results.size()) {
+    for (int i = 0; i < m.node_count; ++i)
+      if (applies(m.nodes[i], function::relu)) feeds_relu[m.operand(m.nodes[i], 0)] = true;
   }
 
-  /// The StableHLO value of a module's value. If the value was deferred, it is written now.
-  value& at(value_id v) {
-    if (auto const off = put_off.find(v); off != put_off.end() && values_[v].name.empty())
-      values_[v] = written(off->second, m.values[v]);
-    return values_[v];
+  /// The StableHLO value of a module's value, or of the result of a rewrite's operation. If the value was deferred, it
+  /// is written now.
+  value& at(int v) {
+    auto& known = values_[static_cast<std::size_t>(v)];
+    if (known.name.empty())
+      if (auto const r = rewritten.of.find(v); r != rewritten.of.end()) write(r->second.at_use);
+    return known;
   }
-  /// Whether a value has been written.
-  bool has(value_id v) const { return !values_[v].name.empty(); }
+  void write(std::vector<operation> const& all);
   value const& operand(node const& n, int i = 0) { return at(m.operand(n, i)); }
   shape const& dims(node const& n, int i = 0) const { return m.operand_value(n, i).dims; }
   shape const& result_dims(node const& n) const { return m.result_value(n).dims; }
@@ -119,8 +102,20 @@ class emission {
   value coordinate(int axis) {
     type const scalar{"i64", {}};
     value const rank = convert(w, w.op("replica_id", {}, {"ui32", {}}), "i64");
-    value const row = binary(w, "divide", {rank, constant(w, scalar, static_cast<double>(mesh.stride(axis)))});
-    return binary(w, "remainder", {row, constant(w, scalar, static_cast<double>(mesh.axes[axis].extent))});
+    value const row = binary(w, "divide", {rank, constant(w, scalar, mesh.stride(axis))});
+    return binary(w, "remainder", {row, constant(w, scalar, mesh.axes[axis].extent)});
+  }
+  /// The number of this rank's part along a dim, i64, among the parts by those axes for which `counts` is true. It is
+  /// empty if there is one part.
+  template <class Counts>
+  std::optional<value> part_number(placement const& layout, int place, Counts const& counts) {
+    std::optional<value> part;
+    for (int o = 0, a = 0; (a = layout.axis_at(place, o)) >= 0; ++o) {
+      if (mesh.axes[a].extent == 1 || !counts(a)) continue;
+      value const here = coordinate(a);
+      part = part ? binary(w, "add", {scaled(w, *part, mesh.axes[a].extent), here}) : here;
+    }
+    return part;
   }
   /// The global index of the shard's first element along a dim, i64. It is empty if the dim is whole, because it would
   /// be 0.
@@ -128,14 +123,9 @@ class emission {
     return origin(v.layout, place, b.local(v, place));
   }
   std::optional<value> origin(placement const& layout, int place, std::int64_t length) {
-    std::optional<value> part;
-    for (int o = 0, a = 0; (a = layout.axis_at(place, o)) >= 0; ++o) {
-      if (mesh.axes[a].extent == 1) continue;
-      value const here = coordinate(a);
-      part = part ? binary(w, "add", {scaled(w, *part, static_cast<double>(mesh.axes[a].extent)), here}) : here;
-    }
+    auto const part = part_number(layout, place, [](int) { return true; });
     if (!part) return {};
-    return scaled(w, *part, static_cast<double>(length));
+    return scaled(w, *part, length);
   }
   /// The position of the iteration's slice in this rank's part of a stack, i64, and whether this rank has the slice,
   /// i1. The condition is empty if each rank has all slices.
@@ -147,7 +137,7 @@ class emission {
     if (!first) return {index, {}};
     value const place = binary(w, "subtract", {index, *first});
     value const begins = compare(w, "GE", {place, like(w, place, 0)});
-    value const ends = compare(w, "LT", {place, like(w, place, static_cast<double>(length))});
+    value const ends = compare(w, "LT", {place, like(w, place, length)});
     return {place, binary(w, "and", {begins, ends})};
   }
   /// The global indices along a value's dim at `place`. They are a tensor of the type `t`, whose dim `along` counts
@@ -171,21 +161,15 @@ class emission {
   }
 
  private:
-  void find_uses(node const& n) {
-    bool const sums = n.kind == primitive::reduce && n.function == static_cast<std::uint8_t>(reduction::sum);
-    bool const joins = applies(n, function::multiply) || applies(n, function::add) || applies(n, function::subtract);
-    for (int i = 0; i < n.operands.count; ++i) {
-      users& u = uses[m.operand(n, i)];
-      ++u.count, u.joining += joins || sums ? 1 : 0;
-      u.rectifying = u.rectifying || applies(n, function::relu);
-      if (sums) u.summed_to = &m.result_value(n).dims;
-    }
-  }
-  value written(linear_form const& f, meshtensor::value const& v);
-
   std::vector<value> values_;
 };
 
+/// The extents of the dims `of` in a tensor that has the dims `dims` with the extents `all`.
+inline extents extents_of(shape const& of, shape const& dims, extents const& all) {
+  extents r;
+  for (int i = 0; i < of.count; ++i) r.push_back(all[static_cast<std::size_t>(dims.find(of.at[i]))]);
+  return r;
+}
 /// The positions in `of` of the dims that `in` lacks.
 inline extents lost(shape const& of, shape const& in) {
   extents r;

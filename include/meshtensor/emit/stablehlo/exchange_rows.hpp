@@ -4,6 +4,7 @@
 // number of rows times the number of ranks, or `at_most` for each group of the others if that is less.
 #pragma once
 
+#include "meshtensor/emit/stablehlo/argsort.hpp"
 #include "meshtensor/emit/stablehlo/collective.hpp"
 #include "meshtensor/op/exchange_rows.hpp"
 
@@ -48,11 +49,6 @@ inline value rows_where(emission& e, value const& is_there, value const& rows) {
 inline value reshaped(emission& e, value const& x, extents const& shape) {
   return x.type.shape == shape ? x : e.w.op("reshape", {x}, {x.type.element, shape});
 }
-inline std::int64_t product(extents const& all) {
-  std::int64_t n = 1;
-  for (std::int64_t const k : all) n *= k;
-  return n;
-}
 
 /// The elements of an index in one dim, i64, and whether each is one of `count` groups. Other elements become `count`.
 struct flat_index {
@@ -62,22 +58,10 @@ struct flat_index {
       : groups(convert(e.w, reshaped(e, index, {product(index.type.shape)}), "i64")),
         is_there(binary(e.w, "and",
                         {compare(e.w, "GE", {groups, like(e.w, groups, 0)}),
-                         compare(e.w, "LT", {groups, like(e.w, groups, static_cast<double>(count))})})) {
-    groups = select(e.w, {is_there, groups, like(e.w, groups, static_cast<double>(count))});
+                         compare(e.w, "LT", {groups, like(e.w, groups, count)})})) {
+    groups = select(e.w, {is_there, groups, like(e.w, groups, count)});
   }
 };
-/// The positions of the elements of a vector after it is sorted. Equal elements stay in their order.
-inline value sorted_places(emission& e, value const& v) {
-  value const both[] = {v, iota(e.w, v.type, 0)};
-  std::string const own = e.w.fresh();
-  e.w.line(own + ":2 = " +
-           writer::call("sort", both,
-                        "{ ^bb0(%a: tensor<i64>, %b: tensor<i64>, %p: tensor<i64>, %q: tensor<i64>): %less = "
-                        "\"stablehlo.compare\"(%a, %b) {comparison_direction = #stablehlo<comparison_direction LT>} : "
-                        "(tensor<i64>, tensor<i64>) -> tensor<i1> \"stablehlo.return\"(%less) : (tensor<i1>) -> () }") +
-           " {dimension = 0 : i64, is_stable = true} : (" + writer::types(both) + ") -> (" + writer::types(both) + ")");
-  return {own + "#1", v.type};
-}
 
 inline value count_rows(emission& e, node const& n) {
   type const t = e.result_type(n);
@@ -96,19 +80,11 @@ inline value number_rows(emission& e, node const& n) {
   value const by_run = reshaped(e, counts, {runs});
   value const ends = binary(e.w, "add", {sums_before(e, by_run), by_run});
   value const run = run_of(e, iota(e.w, {"i64", {product(t.shape)}}, 0), ends);
-  value group = binary(e.w, "divide", {run, like(e.w, run, static_cast<double>(ranks))});
+  value group = binary(e.w, "divide", {run, like(e.w, run, ranks)});
   if (auto const first = e.origin(e.m.operand_value(n, 0), 1))
     group = binary(e.w, "add", {group, fill(e.w, *first, group.type.shape)});
-  value const is_there = compare(e.w, "LT", {run, like(e.w, run, static_cast<double>(runs))});
+  value const is_there = compare(e.w, "LT", {run, like(e.w, run, runs)});
   return reshaped(e, select(e.w, {is_there, group, like(e.w, group, -1)}), t.shape);
-}
-
-/// The extents of the dims of a value, except those of `left`.
-inline extents extents_without(value const& x, shape const& dims, shape const& left) {
-  extents r;
-  for (int i = 0; i < dims.count; ++i)
-    if (!left.has(dims.at[i])) r.push_back(x.type.shape[static_cast<std::size_t>(i)]);
-  return r;
 }
 
 inline value send_rows(emission& e, node const& n) {
@@ -116,13 +92,13 @@ inline value send_rows(emission& e, node const& n) {
   shape const &of_x = e.dims(n), &of_index = e.dims(n, 1);
   flat_index const index(e, e.operand(n, 1), e.operand(n, 2).type.shape[1]);
   std::int64_t const all = index.groups.type.shape[0], room = t.shape[1];
-  extents const rest = extents_without(e.operand(n), of_x, of_index);
+  extents const rest = extents_of(without(of_x, of_index), of_x, e.operand(n).type.shape);
   extents wide = e.operand(n, 1).type.shape, flat{all};
   wide.insert(wide.end(), rest.begin(), rest.end()), flat.insert(flat.end(), rest.begin(), rest.end());
   value const rows = reshaped(e, e.laid(e.operand(n), of_x, united(of_index, without(of_x, of_index)), wide), flat);
   // If there is more room than this rank has rows, the rest of it has zeros.
   value const places = iota(e.w, {"i64", {room}}, 0);
-  value const from = rows_at(e, sorted_places(e, index.groups), places);
+  value const from = rows_at(e, sorted_positions(e, index.groups, 0), places);
   value const given = reduce(e.w, reduction::sum, convert(e.w, index.is_there, "i64"), {0});
   value const is_there = compare(e.w, "LT", {places, fill(e.w, given, {room})});
   return reshaped(e, rows_where(e, is_there, rows_at(e, rows, from)), t.shape);
@@ -131,19 +107,18 @@ inline value send_rows(emission& e, node const& n) {
 /// The rows [rows, …] of a value with the dim `from` of rows, where one rank holds all. The other dims stay in their
 /// order.
 inline value rows_of(emission& e, value const& x, shape const& dims, dim_id holders, dim_id from) {
-  extents order{dims.find(from)}, shape_of{x.type.shape[static_cast<std::size_t>(dims.find(from))]};
-  for (int i = 0; i < dims.count; ++i)
-    if (dims.at[i] != holders && dims.at[i] != from)
-      order.push_back(i), shape_of.push_back(x.type.shape[static_cast<std::size_t>(i)]);
-  order.insert(order.begin(), dims.find(holders));
-  return reshaped(e, transpose(e.w, x, order), shape_of);
+  shape const order = united(shape{}.add(holders).add(from), dims);
+  extents rows = extents_of(order, dims, x.type.shape);
+  value const laid = e.laid(x, dims, order, rows);
+  rows.erase(rows.begin());
+  return reshaped(e, laid, rows);
 }
 
 inline value back_rows(emission& e, node const& n) {
   auto const a = exchange_rows_attributes::of(n);
   flat_index const index(e, e.operand(n, 1), e.operand(n, 2).type.shape[1]);
   value const rows = rows_of(e, e.operand(n), e.dims(n), a.holders, a.rows);
-  value const place = sorted_places(e, sorted_places(e, index.groups));
+  value const place = sorted_positions(e, sorted_positions(e, index.groups, 0), 0);
   return reshaped(e, rows_where(e, index.is_there, rows_at(e, rows, place)), e.result_type(n).shape);
 }
 

@@ -14,17 +14,14 @@ inline value gather(emission& e, node const& n) {
   value const index = places_in_part(e, e.operand(n, 1), table, along);
   fixed_dims const fixed = fixed_by(e, index, table, by, along);
   extents sizes = e.operand(n).type.shape, rest;
-  auto const rows = static_cast<double>(sizes[static_cast<std::size_t>(along)]);
+  std::int64_t const rows = sizes[static_cast<std::size_t>(along)];
   for (std::int64_t place : fixed.places) sizes[static_cast<std::size_t>(place)] = 1;
   for (int i = 0; i < table.dims.count - static_cast<int>(fixed.places.size()); ++i) rest.push_back(by.count + i);
   // StableHLO puts the dims of the index first, and the others of the table behind them.
   shape const order = united(by, without(table.dims, shape{}.add(lookup_attributes::of(n).dim)));
   type const t = e.result_type(n);
-  type in_order{t.element, {}};
-  for (int i = 0; i < order.count; ++i)
-    in_order.shape.push_back(t.shape[static_cast<std::size_t>(e.result_dims(n).find(order.at[i]))]);
   value const gathered =
-      e.w.op("gather", {e.operand(n), fixed.positions}, in_order,
+      e.w.op("gather", {e.operand(n), fixed.positions}, {t.element, extents_of(order, e.result_dims(n), t.shape)},
              "dimension_numbers = #stablehlo.gather<offset_dims = [" + list_text(rest) +
                  "], collapsed_slice_dims = " + fixed.sorted() + ", start_index_map = [" + list_text(fixed.places) +
                  "], index_vector_dim = " + std::to_string(fixed.vector_dim) + ">, slice_sizes = " + array_text(sizes) +

@@ -61,11 +61,10 @@ class greatest_positions : pool_windows {
       bool const ends = d.numbers.input(d.whole_to - 1, elements[k]) < d.whole_from;
       if (begins && ends) continue;
       value const place = e_.positions(e_.m.result_value(n_), d.at, {"i64", {windows[k]}}, 0);
-      value const element = binary(e_.w, "add",
-                                   {scaled(e_.w, place, static_cast<double>(d.numbers.stride)),
-                                    like(e_.w, place, static_cast<double>(d.numbers.input(0, elements[k])))});
+      value const element = binary(
+          e_.w, "add", {scaled(e_.w, place, d.numbers.stride), like(e_.w, place, d.numbers.input(0, elements[k]))});
       if (!begins) require(compare(e_.w, "LE", {like(e_.w, place, 0), element}), k);
-      if (!ends) require(compare(e_.w, "LT", {element, like(e_.w, place, static_cast<double>(d.whole_from))}), k);
+      if (!ends) require(compare(e_.w, "LT", {element, like(e_.w, place, d.whole_from)}), k);
     }
     return all;
   }

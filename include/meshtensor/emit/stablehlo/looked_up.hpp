@@ -34,7 +34,7 @@ inline fixed_dims fixed_by(emission& e, value const& index, meshtensor::value co
                            int along) {
   fixed_dims f{{}, index, by.count};
   std::vector<value> columns;
-  extents column = index.type.shape, all = column;
+  extents column = index.type.shape;
   column.push_back(1);
   auto const add = [&](int place, value const& v) {
     f.places.push_back(place);
@@ -47,9 +47,7 @@ inline fixed_dims fixed_by(emission& e, value const& index, meshtensor::value co
     return f;
   }
   add(along, index);
-  all.push_back(static_cast<std::int64_t>(columns.size()));
-  f.positions =
-      e.w.op("concatenate", columns, {index.type.element, all}, "dimension = " + std::to_string(by.count) + " : i64");
+  f.positions = concatenate(e.w, columns, static_cast<std::size_t>(by.count));
   return f;
 }
 

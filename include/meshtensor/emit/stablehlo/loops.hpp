@@ -31,7 +31,7 @@ class loop_writer {
   }
 
  private:
-  value number(char const* element, std::int64_t x) { return constant(w_, {element, {}}, static_cast<double>(x)); }
+  value number(char const* element, std::int64_t x) { return constant(w_, {element, {}}, x); }
   bool is_carry(int i) const { return i < how_.carries; }
   bool is_stacked(int i) const { return !is_carry(i) && i < how_.carries + how_.stacked; }
   bool is_sum(int i) const { return !is_carry(i) && i < how_.carries + how_.sums; }
@@ -108,8 +108,7 @@ class loop_writer {
   std::vector<value> iteration(value const& index, std::vector<value> const& before) {
     value const outer_index = std::exchange(e_.index, index), outer = e_.iteration;
     e_.iteration = convert(w_, index, "ui64");
-    if (!outer.name.empty())
-      e_.iteration = binary(w_, "add", {scaled(w_, outer, static_cast<double>(extent_)), e_.iteration});
+    if (!outer.name.empty()) e_.iteration = binary(w_, "add", {scaled(w_, outer, extent_), e_.iteration});
     for (int i = 0; i < n_.operands.count; ++i) {
       value_id const argument = e_.m.link(body_.arguments, i);
       e_.at(argument) = is_carry(i)     ? before[static_cast<std::size_t>(i)]

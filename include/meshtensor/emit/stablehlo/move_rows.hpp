@@ -45,8 +45,7 @@ class row_mover {
     std::vector<std::int64_t> first(static_cast<std::size_t>(ranks_)), holder(static_cast<std::size_t>(ranks_));
     for (int axis = 0; axis < e_.mesh.count; ++axis)
       if ((a_.axes >> axis & 1u) != 0)
-        me = binary(e_.w, "add",
-                    {scaled(e_.w, me, static_cast<double>(e_.mesh.axes[axis].extent)), e_.coordinate(axis)});
+        me = binary(e_.w, "add", {scaled(e_.w, me, e_.mesh.axes[axis].extent), e_.coordinate(axis)});
     for (std::int64_t member = 0; member < ranks_; ++member) {
       std::int64_t const begin =
           e_.b.part(held, 0, [&](int axis) { return meshtensor::detail::place_of_member(e_.b, a_.axes, member, axis); })
@@ -71,11 +70,10 @@ class row_mover {
     value const got = exchanged(rows_at(e_, rows, reshaped(e_, at, {ranks_ * room_})));
     value const place = iota(e_.w, {"i64", {after}}, 0), run = run_of(e_, place, run_ends_);
     value const in_run = binary(e_.w, "subtract", {place, rows_at(e_, before_run_, run)});
-    value const rank = binary(e_.w, "remainder", {run, like(e_.w, run, static_cast<double>(ranks_))});
+    value const rank = binary(e_.w, "remainder", {run, like(e_.w, run, ranks_)});
     value const before = rows_at(e_, reshaped(e_, before_of_rank_, {each_ * ranks_}), run);
-    value const from =
-        binary(e_.w, "add", {scaled(e_.w, rank, static_cast<double>(room_)), binary(e_.w, "add", {before, in_run})});
-    value const is_there = compare(e_.w, "LT", {run, like(e_.w, run, static_cast<double>(each_ * ranks_))});
+    value const from = binary(e_.w, "add", {scaled(e_.w, rank, room_), binary(e_.w, "add", {before, in_run})});
+    value const is_there = compare(e_.w, "LT", {run, like(e_.w, run, each_ * ranks_)});
     return rows_where(e_, is_there, rows_at(e_, got, from));
   }
 
@@ -87,20 +85,18 @@ class row_mover {
     value const is_behind = compare(e_.w, "LE", {spread(e_.w, ends, {0, 1}, all), spread(e_.w, place, {1, 2}, all)});
     value const group = reduce(e_.w, reduction::sum, convert(e_.w, is_behind, "i64"), {0});
     value const run =
-        reshaped(e_, binary(e_.w, "add", {scaled(e_.w, group, static_cast<double>(ranks_)), iota(e_.w, rooms, 0)}),
-                 {ranks_ * room_});
+        reshaped(e_, binary(e_.w, "add", {scaled(e_.w, group, ranks_), iota(e_.w, rooms, 0)}), {ranks_ * room_});
     value const flat = reshaped(e_, place, {ranks_ * room_});
     value const in_run =
         binary(e_.w, "subtract", {flat, rows_at(e_, reshaped(e_, before_of_rank_, {each_ * ranks_}), run)});
     value const got = exchanged(rows_at(e_, rows, binary(e_.w, "add", {rows_at(e_, before_run_, run), in_run})));
     value const row = iota(e_.w, {"i64", {after}}, 0);
     value const own = run_of(e_, row, binary(e_.w, "add", {before_own_, own_}));
-    value const block = binary(e_.w, "divide", {own, like(e_.w, own, static_cast<double>(each_))});
+    value const block = binary(e_.w, "divide", {own, like(e_.w, own, each_)});
     value const holder = rows_at(e_, holders_, block);
-    value const from = binary(e_.w, "add",
-                              {scaled(e_.w, holder, static_cast<double>(room_)),
-                               binary(e_.w, "subtract", {row, rows_at(e_, first_, holder)})});
-    value const is_there = compare(e_.w, "LT", {own, like(e_.w, own, static_cast<double>(own_.type.shape[0]))});
+    value const from = binary(
+        e_.w, "add", {scaled(e_.w, holder, room_), binary(e_.w, "subtract", {row, rows_at(e_, first_, holder)})});
+    value const is_there = compare(e_.w, "LT", {own, like(e_.w, own, own_.type.shape[0])});
     return rows_where(e_, is_there, rows_at(e_, got, from));
   }
 

@@ -13,6 +13,12 @@ inline bool has(extents const& places, std::size_t i) {
   return std::find(places.begin(), places.end(), static_cast<std::int64_t>(i)) != places.end();
 }
 
+inline std::int64_t product(extents const& all) {
+  std::int64_t n = 1;
+  for (std::int64_t const k : all) n *= k;
+  return n;
+}
+
 /// Operands in braces. Braces fix the order of evaluation, so that every compiler writes the same text.
 struct two {
   value x, y;
@@ -33,7 +39,9 @@ inline value constant(writer& w, type const& t, number_value const& number) {
 }
 inline value like(writer& w, value const& x, number_value const& number) { return constant(w, x.type, number); }
 
-inline value scaled(writer& w, value const& x, double by) { return binary(w, "multiply", {x, like(w, x, by)}); }
+inline value scaled(writer& w, value const& x, number_value const& by) {
+  return binary(w, "multiply", {x, like(w, x, by)});
+}
 
 inline value convert(writer& w, value const& x, std::string const& element) {
   if (x.type.element == element) return x;
@@ -69,6 +77,34 @@ inline value spread(writer& w, value x, extents to, extents const& shape) {
   if (to.size() == shape.size()) return x;
   std::sort(to.begin(), to.end());
   return w.op("broadcast_in_dim", {x}, {x.type.element, shape}, "broadcast_dimensions = " + array_text(to));
+}
+/// The elements from `begin` to before `end` along each dim, or each `steps`-th of them.
+inline value slice(writer& w, value const& x, extents const& begin, extents const& end, extents steps = {}) {
+  steps.resize(begin.size(), 1);
+  type t = x.type;
+  for (std::size_t i = 0; i < begin.size(); ++i) t.shape[i] = (end[i] - begin[i] + steps[i] - 1) / steps[i];
+  return w.op("slice", {x}, t,
+              "start_indices = " + array_text(begin) + ", limit_indices = " + array_text(end) +
+                  ", strides = " + array_text(steps));
+}
+/// The elements with the scalar `around` at both ends of each dim, and perhaps between two elements.
+inline value pad(writer& w, value const& x, value const& around, extents const& low, extents const& high,
+                 extents between = {}) {
+  between.resize(low.size());
+  type t = x.type;
+  for (std::size_t i = 0; i < low.size(); ++i) t.shape[i] += low[i] + high[i] + (t.shape[i] - 1) * between[i];
+  return w.op("pad", {x, around}, t,
+              "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
+                  ", interior_padding = " + array_text(between));
+}
+/// As above, with zeros.
+inline value pad(writer& w, value const& x, extents const& low, extents const& high) {
+  return pad(w, x, constant(w, {x.type.element, {}}, 0.0), low, high);
+}
+inline value concatenate(writer& w, std::vector<value> const& parts, std::size_t along) {
+  type t = parts[0].type;
+  for (std::size_t i = 1; i < parts.size(); ++i) t.shape[along] += parts[i].type.shape[along];
+  return w.op("concatenate", parts, t, "dimension = " + std::to_string(along) + " : i64");
 }
 inline value iota(writer& w, type const& t, int along) {
   return w.op("iota", {}, t, "iota_dimension = " + std::to_string(along) + " : i64");

@@ -15,11 +15,7 @@ inline value spread(emission& e, value x, std::size_t k, positions at, std::int6
   extents low(x.type.shape.size()), high = low, inside = low;
   low[k] = std::min(at.first, last), high[k] = extent - 1 - std::max(at.first, last);
   inside[k] = std::abs(at.step) - 1;
-  type t = x.type;
-  t.shape[k] = extent;
-  return e.w.op("pad", {x, around}, t,
-                "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
-                    ", interior_padding = " + array_text(inside));
+  return pad(e.w, x, around, low, high, inside);
 }
 
 /// The opposite of a slice whose `first` and perhaps `step` are numbers of the step.
@@ -36,14 +32,14 @@ inline value spread(emission& e, node const& n, value const& x, std::size_t k, n
     value const from = binary(e.w, "divide", {beyond, steps});
     value const is_one = compare(e.w, "EQ", {binary(e.w, "multiply", {from, steps}), beyond});
     value const begins = compare(e.w, "LE", {like(e.w, from, 0), from});
-    value const ends = compare(e.w, "LT", {from, like(e.w, from, static_cast<double>(count))});
+    value const ends = compare(e.w, "LT", {from, like(e.w, from, count)});
     value const inside = binary(e.w, "and", {is_one, binary(e.w, "and", {begins, ends})});
     return select(e.w, {spread(e.w, inside, {static_cast<std::int64_t>(k)}, t.shape), at_each(e, x, k, from),
                         fill(e.w, around, t.shape)});
   }
   positions at{0, *by};
   std::int64_t const reach = at[count - 1];
-  if (reach < 0) begin = binary(e.w, "add", {begin, like(e.w, begin, static_cast<double>(reach))}), at.first = -reach;
+  if (reach < 0) begin = binary(e.w, "add", {begin, like(e.w, begin, reach)}), at.first = -reach;
   value const run = at.step == 1 ? x : spread(e, x, k, at, std::abs(reach) + 1, around);
   return updated(e, fill(e.w, around, t.shape), run, k, begin);
 }

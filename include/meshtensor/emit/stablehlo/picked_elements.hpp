@@ -47,7 +47,7 @@ class picked_elements : pool_windows {
         low[i] = (first - remainders[k]) / w.stride, high[i] = kind.shape[i] - low[i] - x.type.shape[i];
       }
       value const chosen = select(e_.w, {is_here(positions, position), x, none});
-      value const term = with_edges(chosen, low, high, extents(low.size()), kind);
+      value const term = pad(e_.w, chosen, low, high);
       auto const [sum, is_new] = sums.try_emplace(remainders, term);
       if (!is_new) sum->second = binary(e_.w, "add", {sum->second, term});
     }
@@ -58,7 +58,7 @@ class picked_elements : pool_windows {
 
  private:
   value is_here(value const& positions, std::int64_t position) {
-    return compare(e_.w, "EQ", {positions, like(e_.w, positions, static_cast<double>(position))});
+    return compare(e_.w, "EQ", {positions, like(e_.w, positions, position)});
   }
   /// The elements of all kinds with these remainders along the first dims.
   value joined(std::map<extents, value> const& sums, type const& kind, extents const& first) {
@@ -78,16 +78,11 @@ class picked_elements : pool_windows {
     extents apart = parts[0].type.shape, together = apart, whole;
     apart.insert(apart.begin() + places_[k].at + 1, 1);
     for (value& part : parts) part = e_.w.op("reshape", {part}, {to_.element, apart});
-    apart[i + 1] = static_cast<std::int64_t>(parts.size());
-    together[i] *= apart[i + 1];
-    value const y =
-        e_.w.op("concatenate", parts, {to_.element, apart}, "dimension = " + std::to_string(i + 1) + " : i64");
+    together[i] *= static_cast<std::int64_t>(parts.size());
+    value const y = concatenate(e_.w, parts, i + 1);
     whole = together, whole[i] = to_.shape[i];
     value const r = e_.w.op("reshape", {y}, {to_.element, together});
-    if (whole == together) return r;
-    return e_.w.op("slice", {r}, {to_.element, whole},
-                   "start_indices = " + array_text(extents(whole.size())) + ", limit_indices = " + array_text(whole) +
-                       ", strides = " + array_text(extents(whole.size(), 1)));
+    return whole == together ? r : slice(e_.w, r, extents(whole.size()), whole);
   }
 };
 

@@ -59,18 +59,12 @@ class pool_windows {
   /// The operand, padded so far that it contains every element of every window. The windows must lead forwards.
   value padded(value const& x) {
     extents low(x.type.shape.size()), high = low;
-    type t = x.type;
     for (windowed_dim const& d : places_) {
       std::size_t const i = at(d.at);
       std::int64_t const reach = d.local.stride * (to_.shape[i] - 1) + d.local.span() + 1;
-      low[i] = d.local.low, high[i] = reach - low[i] - t.shape[i], t.shape[i] = reach;
+      low[i] = d.local.low, high[i] = reach - low[i] - x.type.shape[i];
     }
-    return with_edges(x, low, high, extents(low.size()), t);
-  }
-  value with_edges(value const& x, extents const& low, extents const& high, extents const& inside, type const& t) {
-    return e_.w.op("pad", {x, constant(e_.w, {x.type.element, {}}, 0.0)}, t,
-                   "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
-                       ", interior_padding = " + array_text(inside));
+    return pad(e_.w, x, low, high);
   }
   /// The elements of all windows at these positions.
   value taken(value const& wide_x, extents const& elements) {
@@ -81,9 +75,7 @@ class pool_windows {
       from[i] = w.dilation * elements[k], steps[i] = w.stride;
       to[i] = from[i] + w.stride * (to_.shape[i] - 1) + 1;
     }
-    return e_.w.op("slice", {wide_x}, {wide_x.type.element, to_.shape},
-                   "start_indices = " + array_text(from) + ", limit_indices = " + array_text(to) +
-                       ", strides = " + array_text(steps));
+    return slice(e_.w, wide_x, from, to, steps);
   }
 
   /// The sums or the greatest elements of all windows.
@@ -98,14 +90,12 @@ class pool_windows {
       std::int64_t const low = back_ ? w.span() - w.low : w.low;
       edges[i] = {low, strides[i] * (to_.shape[i] - 1) + w.span() - low - between[i] * (x.type.shape[i] - 1)};
     }
-    std::string padding;
     std::string const& element = x.type.element;
-    for (extents const& edge : edges) padding += (padding.empty() ? "[" : ", [") + list_text(edge) + "]";
     value const start = constant(e_.w, {element, {}}, identity(kind, element));
     return e_.w.op("reduce_window", {x, start}, {element, to_.shape},
                    "window_dimensions = " + array_text(size) + ", window_strides = " + array_text(strides) +
                        ", base_dilations = " + array_text(between) + ", window_dilations = " + array_text(dilations) +
-                       ", padding = dense<[" + padding + "]> : tensor<" + std::to_string(rank) + "x2xi64>",
+                       ", padding = " + rows_text(edges),
                    combining(kind, element));
   }
 

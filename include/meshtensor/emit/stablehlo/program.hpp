@@ -5,6 +5,7 @@
 #include "meshtensor/emit/stablehlo/loops.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/emit/stablehlo/table.hpp"
+#include "meshtensor/emit/stablehlo/write_operation.hpp"
 #include "meshtensor/graph/spell.hpp"
 
 namespace meshtensor {
@@ -12,9 +13,9 @@ namespace hlo {
 
 class program_writer : speller {
  public:
-  program_writer(module const& m, binding const& numbers, mesh_shape const& mesh, stablehlo_options const& options)
-      : speller(m), e_(m, numbers, mesh, w_, options), inside_(static_cast<std::size_t>(m.region_count)) {
-    for (int i = 0; i < m.node_count; ++i) inside_[m.nodes[i].region].push_back(static_cast<node_id>(i));
+  program_writer(rewrites const& rewritten, binding const& numbers, mesh_shape const& mesh)
+      : speller(rewritten.m), e_(numbers, mesh, w_, rewritten), inside_(static_cast<std::size_t>(m_.region_count)) {
+    for (int i = 0; i < m_.node_count; ++i) inside_[m_.nodes[i].region].push_back(static_cast<node_id>(i));
   }
 
   stablehlo_program program(int entry) {
@@ -171,7 +172,8 @@ class program_writer : speller {
       case primitive::kernel: return call(n);
       case primitive::repeat: return loop_writer(e_, n, [this](region_id r) { region(r); }).write();
       default:
-        if (value const made = write_node(e_, n); !made.name.empty()) e_.at(m_.result(n)) = made;
+        if (auto const r = e_.rewritten.of.find(m_.result(n)); r != e_.rewritten.of.end()) e_.write(r->second.at_node);
+        else e_.at(m_.result(n)) = write_node(e_, n);
     }
   }
   void call(node const& n) {

@@ -23,15 +23,13 @@ inline value put_rows(emission& e, node const& n) {
   value number = constant(e.w, numbers, 0.0);
   for (int i = 0; i < many.count; ++i) {
     int const place = by.find(many.at[i]);
-    auto const extent = static_cast<double>(index.type.shape[static_cast<std::size_t>(place)]);
+    std::int64_t const extent = index.type.shape[static_cast<std::size_t>(place)];
     number = binary(e.w, "multiply", {number, constant(e.w, numbers, extent)});
     number = binary(e.w, "add", {number, iota(e.w, numbers, place)});
   }
   meshtensor::value positions = table;
   positions.dims = without(by, many);
-  type last_type{"i64", {}};
-  for (int i = 0; i < positions.dims.count; ++i)
-    last_type.shape.push_back(index.type.shape[static_cast<std::size_t>(by.find(positions.dims.at[i]))]);
+  type last_type{"i64", extents_of(positions.dims, by, index.type.shape)};
   positions.dims.add(dim), last_type.shape.push_back(t.shape[static_cast<std::size_t>(along)]);
   fixed_dims const at = fixed_by(e, index, positions, by, positions.dims.count - 1);
   value const last =
@@ -45,8 +43,8 @@ inline value put_rows(emission& e, node const& n) {
           ">, slice_sizes = " + array_text(extents(last_type.shape.size(), 1)) + ", indices_are_sorted = false");
   value const only = select(e.w, {compare(e.w, "EQ", {here, number}), index, like(e.w, index, -1)});
   auto const [rest, order] = order_of(table.dims, by, dim);
-  extents sizes = index.type.shape;
-  for (int i = 0; i < rest.count; ++i) sizes.push_back(t.shape[static_cast<std::size_t>(table.dims.find(rest.at[i]))]);
+  extents sizes = index.type.shape, of_rest = extents_of(rest, table.dims, t.shape);
+  sizes.insert(sizes.end(), of_rest.begin(), of_rest.end());
   std::string const element = type{t.element, {}}.text();
   return scatter(
       e, e.operand(n), fixed_by(e, only, table, by, along), e.laid(e.operand(n, 1), e.dims(n, 1), order, sizes),

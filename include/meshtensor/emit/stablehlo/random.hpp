@@ -112,7 +112,7 @@ inline value random(emission& e, node const& n) {
   value index = constant(e.w, wide, 0.0);
   std::int64_t stride = 1;
   for (int i = v.dims.count; i-- > 0; stride *= e.b.extent[v.dims.at[i]])
-    index = binary(e.w, "add", {index, scaled(e.w, e.positions(v, i, wide, i), static_cast<double>(stride))});
+    index = binary(e.w, "add", {index, scaled(e.w, e.positions(v, i, wide, i), stride)});
   detail::stream s(e, n, t.shape);
   bool const doubles = v.type == dtype::f64;
   value const made = static_cast<distribution>(n.function) == distribution::uniform

@@ -14,10 +14,7 @@ inline value scatter_add(emission& e, node const& n) {
   auto const [rest, order] = order_of(sum.dims, by, dim);
   shape const left = without(e.dims(n), without(e.dims(n), order));
   value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
-  extents sizes;
-  for (int i = 0; i < order.count; ++i)
-    sizes.push_back(rows.type.shape[static_cast<std::size_t>(left.find(order.at[i]))]);
-  rows = e.laid(rows, left, order, sizes);
+  rows = e.laid(rows, left, order, extents_of(order, left, rows.type.shape));
   int const along = sum.dims.find(dim);
   value const index = places_in_part(e, e.operand(n, 1), sum, along);
   type const t = e.result_type(n);

@@ -21,21 +21,16 @@ inline value shifted_by_argument(emission& e, node const& n, value const& x, int
   auto const along = static_cast<std::size_t>(k);
   std::int64_t const size = x.type.shape[along];
   value first = e.number(n, a.first, "i64");
-  value const extent = like(e.w, first, static_cast<double>(size));
-  type wide = x.type;
+  value const extent = like(e.w, first, size);
   value all = x;
   if (a.how == shift_kind::wrap) {
-    wide.shape[along] = 2 * size;
-    all = e.w.op("concatenate", {x, x}, wide, "dimension = " + std::to_string(k) + " : i64");
+    all = concatenate(e.w, {x, x}, along);
     value const over = binary(e.w, "add", {binary(e.w, "remainder", {first, extent}), extent});
     first = binary(e.w, "remainder", {over, extent});
   } else {
-    wide.shape[along] = 3 * size;
     extents room(x.type.shape.size());
     room[along] = size;
-    all = e.w.op("pad", {x, e.number(n, a.around, x.type.element)}, wide,
-                 "edge_padding_low = " + array_text(room) + ", edge_padding_high = " + array_text(room) +
-                     ", interior_padding = " + array_text(extents(room.size())));
+    all = pad(e.w, x, e.number(n, a.around, x.type.element), room, room);
     // XLA moves an offset that is out of range to the nearest end of the padding.
     first = binary(e.w, "add", {first, extent});
   }
@@ -57,8 +52,7 @@ inline value shifted(emission& e, node const& n, value x, int k, move_attributes
   if (a.how == shift_kind::wrap) {
     std::int64_t const first = (known->first % size + size) % size;
     if (first == 0) return x;
-    return e.w.op("concatenate", {taken(e, x, along, {first}, size - first), taken(e, x, along, {0}, first)}, x.type,
-                  "dimension = " + std::to_string(k) + " : i64");
+    return concatenate(e.w, {taken(e, x, along, {first}, size - first), taken(e, x, along, {0}, first)}, along);
   }
   value const outside = constant(e.w, {x.type.element, {}}, *around);
   shifted_run run{};  // of all elements that come from `x`
@@ -112,15 +106,9 @@ inline value move(emission& e, node const& n) {
   for (int d = 0; d < dims; ++d) {
     auto const at = static_cast<std::size_t>(d);
     if (e.b.cover_of[result.dims.at[d]].whole != 0) continue;
-    std::optional<value> part;
-    for (int o = 0, axis = 0; (axis = after.axis_at(d, o)) >= 0; ++o) {
-      if (!takes_part(axis)) continue;
-      value const here = e.coordinate(axis);
-      part =
-          part ? binary(e.w, "add", {scaled(e.w, *part, static_cast<double>(e.mesh.axes[axis].extent)), here}) : here;
-    }
+    auto const part = e.part_number(after, d, takes_part);
     if (!part) continue;
-    sizes[at] = own.shape[at], first[at] = scaled(e.w, *part, static_cast<double>(own.shape[at])), is_part = true;
+    sizes[at] = own.shape[at], first[at] = scaled(e.w, *part, own.shape[at]), is_part = true;
   }
   if (is_part) x = part(e.w, x, first, sizes);
   for (int d = 0; d < dims; ++d)

@@ -13,12 +13,8 @@ inline value taken(emission& e, value const& x, std::size_t k, positions at, std
   extents from(x.type.shape.size()), to = x.type.shape, steps(from.size(), 1);
   from[k] = is_reversed ? at[count - 1] : at.first, to[k] = (is_reversed ? at.first : at[count - 1]) + 1;
   steps[k] = is_reversed ? -at.step : at.step;
-  type t = x.type;
-  t.shape[k] = count;
-  value const y = e.w.op("slice", {x}, t,
-                         "start_indices = " + array_text(from) + ", limit_indices = " + array_text(to) +
-                             ", strides = " + array_text(steps));
-  return is_reversed ? e.w.op("reverse", {y}, t, "dimensions = array<i64: " + std::to_string(k) + ">") : y;
+  value const y = slice(e.w, x, from, to, steps);
+  return is_reversed ? e.w.op("reverse", {y}, y.type, "dimensions = array<i64: " + std::to_string(k) + ">") : y;
 }
 
 /// `count` elements of `x` along dim `k` that begin at a number of the step.
@@ -42,7 +38,7 @@ inline value taken(emission& e, node const& n, value const& x, std::size_t k, nu
   }
   positions at{0, *by};
   std::int64_t const reach = at[count - 1];
-  if (reach < 0) begin = binary(e.w, "add", {begin, like(e.w, begin, static_cast<double>(reach))}), at.first = -reach;
+  if (reach < 0) begin = binary(e.w, "add", {begin, like(e.w, begin, reach)}), at.first = -reach;
   value const run = run_at(e, x, k, begin, std::abs(reach) + 1);
   return at.step == 1 ? run : taken(e, run, k, at, count);
 }

@@ -9,14 +9,13 @@ namespace meshtensor::hlo {
 
 /// Emits a concatenation, for which each operand gets the new dim with extent 1.
 inline value stack(emission& e, node const& n) {
-  type const t = e.result_type(n);
   shape const& dims = e.result_dims(n);
-  int const along = dims.find(stack_attributes::of(n).dim);
-  extents row = t.shape;
-  row[static_cast<std::size_t>(along)] = 1;
+  auto const along = static_cast<std::size_t>(dims.find(stack_attributes::of(n).dim));
+  extents row = e.result_type(n).shape;
+  row[along] = 1;
   std::vector<value> rows;
   for (int k = 0; k < n.operands.count; ++k) rows.push_back(e.laid(e.operand(n, k), e.dims(n, k), dims, row));
-  return e.w.op("concatenate", rows, t, "dimension = " + std::to_string(along) + " : i64");
+  return concatenate(e.w, rows, along);
 }
 
 }  // namespace meshtensor::hlo

@@ -79,7 +79,7 @@ inline constexpr node_function node_functions[] = {
 static_assert(lists_operations(node_functions),
               "the rows are not the operations of graph/primitive.hpp in their order");
 
-/// Writes a node without regions. If the result has no name, the node is deferred.
+/// Writes a node without regions.
 /// errors  R01 the node cannot be emitted
 inline value write_node(emission& e, node const& n) {
   if (is_computed(n.kind))

@@ -61,6 +61,13 @@ inline std::string array_text(extents const& all) {
   return all.empty() ? "array<i64>" : "array<i64: " + list_text(all) + ">";
 }
 
+/// `dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>`
+inline std::string rows_text(std::vector<extents> const& rows, std::size_t columns = 2) {
+  std::string r;
+  for (extents const& row : rows) r += (r.empty() ? "[" : ", [") + list_text(row) + "]";
+  return "dense<[" + r + "]> : tensor<" + std::to_string(rows.size()) + "x" + std::to_string(columns) + "xi64>";
+}
+
 namespace detail {
 template <class T>
 std::string shortest(T number) {

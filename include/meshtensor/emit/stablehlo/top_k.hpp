@@ -11,17 +11,14 @@ namespace meshtensor::hlo {
 inline value top_positions(emission& e, node const& n) {
   call_row const& c = e.m.calls[call_of(n)];
   auto const along = static_cast<dim_id>(c.whole.at[0]), best = static_cast<dim_id>(c.gives.at[0]);
-  value const all = sorted_positions(e, n, along, true);
+  value const all = sorted_positions(e, e.operand(n), e.dims(n).find(along), true);
   auto const k = static_cast<std::size_t>(e.dims(n).find(along));
-  type t = all.type;
-  t.shape[k] = e.result_type(n).shape[static_cast<std::size_t>(e.result_dims(n).find(best))];
-  if (std::int64_t const there = all.type.shape[k]; t.shape[k] > there)
-    throw error("R12", {"top_k: there are no ", t.shape[k], " greatest of the ", there, " elements along '",
+  extents end = all.type.shape;
+  end[k] = e.result_type(n).shape[static_cast<std::size_t>(e.result_dims(n).find(best))];
+  if (std::int64_t const there = all.type.shape[k]; end[k] > there)
+    throw error("R12", {"top_k: there are no ", end[k], " greatest of the ", there, " elements along '",
                         e.m.dim_name(along), "'"});
-  value const first =
-      e.w.op("slice", {all}, t,
-             "start_indices = " + array_text(extents(t.shape.size())) + ", limit_indices = " + array_text(t.shape) +
-                 ", strides = " + array_text(extents(t.shape.size(), 1)));
+  value const first = slice(e.w, all, extents(end.size()), end);
   shape given{};
   for (int i = 0; i < e.dims(n).count; ++i) given.add(static_cast<int>(k) == i ? best : dim_id{e.dims(n).at[i]});
   return e.laid(convert(e.w, first, "i32"), given, e.result_dims(n), e.result_type(n).shape);

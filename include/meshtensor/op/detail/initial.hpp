@@ -40,18 +40,19 @@ inline void fill(view const& where, initial_value const& first) {
   });
 }
 
-/// Calls `f` with the parts of a block that start with the same numbers: those of each index along the dims in the mask
-/// `equal`. Such a part is that of a tensor without these dims.
+/// Calls `f` with parts of a block, which are dense if the block is. Parts that differ only by the indices along the
+/// dims in the mask `equal` start with the same numbers, which are those of a tensor without these dims.
 template <class F>
-void each_equal_start(view const& where, unsigned equal, F const& f) {
-  int k = 0;
-  while (k < where.count && (equal >> k & 1u) == 0) ++k;
-  if (k >= where.count) return f(where);
+void each_equal_start(view const& where, unsigned equal, F const& f, int dim = 0) {
+  if (equal >> dim == 0 || dim >= where.count) return f(where);
+  bool const starts_equal = (equal >> dim & 1u) != 0;
   view slice = where;
-  slice.extent[k] = slice.total[k] = 1, slice.origin[k] = 0;
-  for (std::int64_t i = 0; i < where.extent[k]; ++i) {
-    slice.data = where.as<std::byte>() + i * where.stride[k] * static_cast<std::int64_t>(bytes_of(where.type));
-    each_equal_start(slice, equal & ~(1u << k), f);
+  slice.extent[dim] = 1;
+  if (starts_equal) slice.total[dim] = 1, slice.origin[dim] = 0;
+  for (std::int64_t i = 0; i < where.extent[dim]; ++i) {
+    slice.data = where.as<std::byte>() + i * where.stride[dim] * static_cast<std::int64_t>(bytes_of(where.type));
+    if (!starts_equal) slice.origin[dim] = where.origin[dim] + i;
+    each_equal_start(slice, equal, f, dim + 1);
   }
 }
 

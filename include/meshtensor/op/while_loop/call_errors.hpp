@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "meshtensor/graph/scope.hpp"
-#include "meshtensor/op/control/loop_types.hpp"
+#include "meshtensor/op/control/condition.hpp"
 
 namespace meshtensor::detail {
 
@@ -26,14 +26,9 @@ consteval auto while_finding() {
         H...>{};
   else {
     using Go = std::remove_cvref_t<std::invoke_result_t<Condition const&, S const&, H const&...>>;
-    if constexpr (std::is_same_v<Go, no_bool>) return no_error{};  // the comparison of numbers is refused already
-    else if constexpr (std::is_same_v<Go, bool>)
-      return refusal<
-          "T28 while_loop: the condition is a bool of C++, which is known before the program runs: return one "
-          "of tensors, as sum(x) > 0 is",
-          Go>{};
-    else if constexpr (!handle<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};
-    else if constexpr (!of_bool<Go>) return refusal<"T02 while_loop: the condition is not a bool", Go>{};
+    using Found = decltype(condition_finding<Go>());
+    if constexpr (!nothing_found<Found>) return Found{};
+    else if constexpr (std::is_same_v<Go, no_bool>) return no_error{};
     else {
       using Next = std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, H const&...>>;
       if constexpr (gives<Next, sizeof...(H), false>) return no_error{};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/control/condition.hpp"
 #include "meshtensor/op/detail/arithmetic.hpp"
 #include "meshtensor/op/detail/counted_loop.hpp"
 #include "meshtensor/op/detail/handles.hpp"
@@ -14,14 +15,6 @@
 #include "meshtensor/op/while_loop/at_most.hpp"
 
 namespace meshtensor::detail {
-
-/// 1 if a condition holds, else 0.
-template <class S, class Condition, class... H>
-constexpr value_id holds(S const& s, builder& b, Condition const& condition, H const&... carries) {
-  auto const go = condition(s, carries...);
-  b.expect(b.m.values[go.id].dims.count == 0, "T03 while_loop: the condition has dims: reduce it with any or all");
-  return cast(b, b.use(go.id), dtype::i64);
-}
 
 /// The next carry `given` as a handle like the carry `H`.
 template <class H, class G>
@@ -108,7 +101,7 @@ constexpr auto record_while_loop(S const& s, builder& b, at_most const& most, Co
                                  Body const& body, H const&... start) {
   auto const here = s.enter();
   recording const r(&b, most.where);
-  auto const goes_on = [&](auto const&... h) { return holds(s, b, condition, h...); };
+  auto const goes_on = [&](auto const&... h) { return cast(b, condition_of(s, b, condition, h...), dtype::i64); };
   value_id const first = goes_on(start...);
   if (most.recomputed_at_once) return record_recomputed_while(s, b, most, first, goes_on, body, start...);
   return std::apply([&](tensor<dtype::i64> const& known,

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws of loops, branches and composites: what runs in a region takes fresh dims as any operation does.
+// Loops and branches: results beside the same written out, and the laws, because what runs in a region takes fresh
+// dims as any operation does.
 // passes: start-up
-#include "unit/op/laws.hpp"
-
-#include "meshtensor/op/composite.hpp"
-#include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
-#include "meshtensor/op/detail/composed.hpp"
-#include "meshtensor/op/softmax.hpp"
+
+#include "meshtensor/op/cond.hpp"
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/op/iota.hpp"
+#include "meshtensor/op/reduce.hpp"
+#include "meshtensor/op/rename.hpp"
+#include "meshtensor/op/slice.hpp"
+#include "meshtensor/op/while_loop.hpp"
+#include "unit/op/laws.hpp"
 
 using namespace laws;
 using mt::to;
@@ -29,28 +34,16 @@ constexpr auto risen(auto s, auto x, auto y) {
       [&](auto, auto k, auto g) { return std::tuple(k + 1, g * x + y); }, sum(iota(s, b, mt::i32)), x * y);
   return h * mt::cast<mt::dtype::f64>(trips * 10 + mt::cast<mt::dtype::i64>(n));
 }
-
-/// Two ways to write one thing give the same numbers, gradients included.
-template <int Order = 3, class F, class G>
-void check_same(char const* what, F, G) {
-  INFO(std::string(what));
-  trial::program p = applying<F, false, false, handles::typed, Order>();
-  trial::program q = applying<G, false, false, handles::typed, Order>();
-  p.fill_at_random(0.4, 1.6), q.fill_at_random(0.4, 1.6);
-  mt::blocks const got = p.run(), wanted = q.run();
-  for (auto const& [label, b] : wanted)
-    for (std::int64_t i = 0; i < b.size(); ++i) check_close(got.at(label).number_at(i), b.number_at(i), 1e-12);
-}
 }  // namespace
 
 TEST_CASE("regions do what is written in them") {
-  check_same(
+  hold_same(
       "repeat",
       [](auto s, auto x, auto y, auto...) {
         return repeat(s / "loop", steps, x * y, [&](auto, auto h) { return tanh(h * x + y); });
       },
       [](auto, auto x, auto y, auto...) { return tanh(tanh(tanh(x * y * x + y) * x + y) * x + y); });
-  check_same(
+  hold_same(
       "scan",
       [](auto s, auto x, auto y, auto...) {
         auto const step = [](auto, auto h, auto xt) { return std::tuple(h * 0.5 + xt, h * xt); };
@@ -62,20 +55,13 @@ TEST_CASE("regions do what is written in them") {
         auto const h_0 = sum(x, b), h_1 = h_0 * 0.5 + at(0), h_2 = h_1 * 0.5 + at(1);
         return (h_0 * at(0) + h_1 * at(1) + h_2 * at(2)) * sum(y) + (h_2 * 0.5 + at(2));
       });
-  check_same(
-      "composite",
-      [](auto, auto x, auto y, auto...) {
-        auto const [p, q] = composite("mine", [](auto u, auto v) { return std::tuple(sin(u) * v + u, u - v); }, x, y);
-        return p * q - q;
-      },
-      [](auto, auto x, auto y, auto...) { return (sin(x) * y + x) * (x - y) - (x - y); });
-  check_same(
+  hold_same(
       "cond that holds", [](auto s, auto x, auto y, auto...) { return chosen(s, x, y, 3); },
       [](auto, auto x, auto y, auto...) { return x * y; });
-  check_same(
+  hold_same(
       "cond that does not", [](auto s, auto x, auto y, auto...) { return chosen(s, x, y, 4); },
       [](auto, auto x, auto y, auto...) { return x - y; });
-  check_same(
+  hold_same(
       "while_loop", [](auto s, auto x, auto y, auto...) { return risen(s, x, y); },
       [](auto, auto x, auto y, auto...) { return (((x * y * x + y) * x + y) * x + y) * 36; });
 }
@@ -133,64 +119,4 @@ TEST_CASE("cond and while_loop") {
   hold("cond that holds", [](auto s, auto x, auto y, auto...) { return chosen(s, x, y, 3); });
   hold("cond that does not", [](auto s, auto x, auto y, auto...) { return chosen(s, x, y, 4); });
   hold("while_loop", [](auto s, auto x, auto y, auto...) { return risen(s, x, y); });
-}
-
-TEST_CASE("composites of a user's own") {
-  hold("one result", [](auto, auto x, auto y, auto...) {
-    return composite("mine", [](auto p, auto q) { return sin(p) * q + p; }, x, y);
-  });
-  hold("two results, one operand from outside", [](auto, auto x, auto y, auto...) {
-    auto const [p, q] = composite("mine", [&](auto u) { return std::tuple(u * y, exp(u)); }, x);
-    return p * 2 + q;
-  });
-  hold_for_one("its own gradient", [](auto, auto x, auto, auto...) {
-    return composite_with_gradient(
-        "mine", [](auto u) { return sin(u) * u; }, [](auto u, auto, auto dy) { return dy * (cos(u) * u + sin(u)); }, x);
-  });
-  hold_for_one("its own gradient, which holds a loop and a composite with a gradient",
-               [](auto s, auto x, auto, auto...) {
-                 return composite_with_gradient(
-                     "mine", [](auto u) { return power(u, 9) * softmax(u, b); },
-                     [&](auto u, auto y, auto dy) {
-                       auto const by_power = repeat(s / "loop", steps, u, [](auto, auto h) { return h * h; });
-                       auto const p = softmax(u, b);
-                       return 9 * dy * by_power * p + dy * y - p * sum(dy * y, b);
-                     },
-                     x);
-               });
-  hold("its own gradient, which takes the cotangent of the first result alone", [](auto, auto x, auto y, auto...) {
-    return std::get<0>(composite_with_gradient(
-        "mine",
-        [](auto u, auto v) {
-          auto const kept = exp(u * 0.5);
-          return std::tuple(kept * v, kept);
-        },
-        [](auto u, auto v, auto, auto kept, auto d) {
-          return std::tuple(sum_like(d * v * kept * 0.5, u), sum_like(d * kept, v));
-        },
-        x, y));
-  });
-  hold("its own gradient, in a loop", [](auto s, auto x, auto y, auto...) {
-    return repeat(s / "loop", steps, x * y, [&](auto, auto h) {
-      auto const [p, q] = composite_with_gradient(
-          "mine",
-          [](auto u, auto v) {
-            auto const kept = tanh(u * v);
-            return std::tuple(kept * u, kept);
-          },
-          [](auto u, auto v, auto, auto kept, auto d) {
-            auto const d_inner = d * u * (1 - kept * kept);
-            return std::tuple(sum_like(d_inner * v + d * kept, u), sum_like(d_inner * u, v));
-          },
-          h, y);
-      return p + q * 0.5;
-    });
-  });
-  hold("its own gradient, of two operands and two results", [](auto, auto x, auto y, auto...) {
-    auto const [p, q] = composite_with_gradient(
-        "mine", [](auto u, auto v) { return std::tuple(u * v, u + v); },
-        [](auto u, auto v, auto, auto, auto dp, auto dq) { return std::tuple(dp * v + dq, dp * u + dq); }, x * y,
-        x + y);
-    return p * q;
-  });
 }

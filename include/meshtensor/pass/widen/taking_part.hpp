@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Widens the nodes that the body of a decision makes for each index by itself: only indices that take part count.
+#pragma once
+
+#include "meshtensor/pass/rebuild.hpp"
+#include "meshtensor/pass/widen/decision.hpp"
+#include "meshtensor/pass/widen/refused_difference.hpp"
+
+namespace meshtensor::detail {
+
+/// The part of `widen` that knows which indices take part where.
+struct taking_part : rebuild {
+  hidden_dims const hidden;
+  id owner[max_regions];  // by old region: the node that owns it, plus 1
+  decisions decided;
+  bool chooses[max_regions];  // by old region: it has a node that is made for each index by itself, or is around one
+
+  constexpr taking_part(meshtensor::module const& source, meshtensor::module& target)
+      : rebuild(source, target), hidden(source), owner{}, decided{}, chooses{} {
+    for (int i = 0; i < from.node_count; ++i)
+      for (int k = 0; k < from.nodes[i].regions.count; ++k)
+        owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
+    for (int i = 0; i < from.node_count; ++i)
+      if (is_by_index(from.nodes[i]))
+        for (region_id r = from.nodes[i].region; r != no_id; r = from.regions[r].parent) chooses[r] = true;
+  }
+
+  // The new value with exactly these dims: broadcast along those that it lacks, in this order.
+  constexpr value_id with_dims(value_id v, shape const& dims) {
+    if (m.values[v].dims == dims) return v;
+    return m.values[v].dims.count == dims.count ? transpose(b, v, dims) : broadcast(b, v, dims);
+  }
+  constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
+
+  // Whether a node in the body of a decision is made here for each index: numbers that an index draws or has, and
+  // tensors that are watched. All other values of the body come from its arguments.
+  constexpr bool is_by_index(node const& n) const {
+    if (n.kind == primitive::hide && !view_attributes::of(n).own_copy)
+      return is_within_decision(hidden, owner, n.region, view_attributes::of(n).dim);
+    if (n.kind != primitive::watch || watch_attributes::of(n).of_gradient) return false;
+    for (int k = 0; k < hidden.dims.count; ++k)
+      if ((hidden.of[from.operand(n, 0)] >> k & 1) != 0 &&
+          is_within_decision(hidden, owner, n.region, hidden.dims.at[k]))
+        return true;
+    return false;
+  }
+  // The decision by which not all indices run region `r`, in values of this region, or null.
+  constexpr decision const* decision_in(region_id r) {
+    if (decided.of[r] != 0) return &decided.at(r);
+    if (owner[r] == 0) return nullptr;
+    node const& at = from.nodes[owner[r] - 1];
+    decision const* const around = decision_in(at.region);
+    if (around == nullptr || at.regions.count != 1) return nullptr;
+    region_id const here = b.region;
+    b.region = region_of(r);
+    decision const passed = around->passed_on(b);
+    b.region = here;
+    decision& d = decided.add(b, r);
+    d = passed;
+    return &d;
+  }
+  constexpr void hide(node const& n) {
+    value_id const old = from.result(n);
+    value_id v = laid_out((*this)[from.operand(n, 0)], old);
+    if (is_by_index(n))
+      if (decision const* const d = decision_in(n.region); d != nullptr && m.values[v].dims.includes(d->dims))
+        v = laid_out(d->stand_in(b, v), old);
+    replace(old, v);
+  }
+  // Indices that take no part watch zeros, as iterations that do not run do.
+  constexpr void watch(node const& n) {
+    value_id seen = (*this)[from.operand(n, 0)];
+    if (is_by_index(n))
+      if (decision const* const d = decision_in(n.region); d != nullptr)
+        seen = with_dims(select(b, d->takes_part, seen, constant(b, 0, m.values[seen].type)),
+                         hidden.wide(from.operand(n, 0)));
+    copy(n, ids(&seen, 1));
+  }
+};
+
+}  // namespace meshtensor::detail
