@@ -6,6 +6,8 @@
 // needs: mpi
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "meshtensor/job/mpi_runner.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "mpi/counted.hpp"
@@ -29,7 +31,7 @@ class training {
       : mesh_(mt::mesh_shape{}.add("ax", ranks::count())),
         traced_(mt::on_heap([] { return mt::trace<push<T>>(); })),
         low_(mt::lower(*traced_, mt::entry_name<push<T>>(), mesh_, mt::layout_rules{}.shard("worker", {"ax"}),
-                       {{mt::name("worker"), ranks::count()}})),
+                       std::array{mt::dim_extent{mt::name("worker"), ranks::count()}})),
         values_(job, 5),
         step_(values_, low_->graph, low_->planned, mesh_, low_->entry),
         x_(static_cast<std::size_t>(ranks::count()) * 16),
