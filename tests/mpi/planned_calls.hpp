@@ -91,7 +91,7 @@ inline sent calls_of(mt::module const& m, mt::plan const& p, mt::rank_context co
     } else if (p.joined[i] == 0) {
       add_planned(all, mine.collective_of(which), times.of[n.region]);
     } else {
-      add_planned(all, mine.joined_collective(which), times.of[n.region]);
+      add_planned(all, *mine.joined_collective(which), times.of[n.region]);
     }
   }
   return all;

@@ -105,4 +105,18 @@ struct movement {
   }
 };
 
+/// The movement of the same rows by sources in a tensor [rows, width].
+inline movement with_width(movement m, std::int64_t width) {
+  for (dynamic_array<box>* boxes : {&m.from, &m.to})
+    for (box& b : *boxes) {
+      box rows;
+      rows.origin[0] = b.origin[m.rows], rows.extent[0] = b.extent[m.rows], rows.extent[1] = width;
+      b = rows;
+    }
+  m.dims = 2, m.rows = 0;
+  m.alike.clear(), m.most_given = 0, m.most_sent = 0;
+  m.find_alike_by_sources();
+  return m;
+}
+
 }  // namespace meshtensor

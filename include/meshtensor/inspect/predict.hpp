@@ -45,7 +45,7 @@ class step_clock {
       message& e = messages_[first_of(which)];
       ++e.parts;
       if (goes_with_another(p, i)) continue;
-      e.number = links_.prepare(p.joined[i] == 0 ? mine.collective_of(which) : mine.joined_collective(which));
+      e.number = links_.prepare(p.joined[i] == 0 ? mine.collective_of(which) : *mine.joined_collective(which));
     }
   }
 

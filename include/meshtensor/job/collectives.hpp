@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the collectives of a plan on a transport, each by itself or small ones joined in one message.
+// Runs the collectives of a plan on a transport, each by itself or several joined in one message.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,15 +30,11 @@ class collectives {
       message& x = messages_.emplace_back();
       places_[which].in = &x;
       if (is_joined) {
-        x.joined = ranks_[0].joined_collective(which);
-        x.memory.resize(static_cast<std::size_t>(bytes_of(x.joined.call)));
-        each_joined(m, p, which, [&, first = std::int64_t{0}](node_id c) mutable {
-          places_[c] = {&x, x.parts.size()};
-          x.parts.push_back({first, bytes_of(ranks_[0].collective_of(c).call)});
-          first += x.parts.back().bytes;
-        });
+        join(x, m, p, which);
+        x.number = t_.prepare(*x.joined);
+      } else {
+        x.number = t_.prepare(ranks_[0].collective_of(which));
       }
-      x.number = t_.prepare(is_joined ? x.joined : ranks_[0].collective_of(which));
       workspace_bytes_ += static_cast<std::int64_t>(x.memory.size());
     }
     workspace_bytes_ += t_.workspace_bytes() - before;
@@ -76,35 +73,68 @@ class collectives {
   }
 
  private:
+  /// A block in a joint message. It is laid out as [outer, rows, inner], and in the message as [rows, outer, inner].
   struct part {
-    std::int64_t first, bytes;
+    std::int64_t first, outer, inner;  // bytes, but `outer` is a number
     std::byte const* in = nullptr;
     std::byte *out = nullptr, *next = nullptr;  // destination of the pending result, and of the next one
   };
   struct message {
     int number = 0;  // in the transport
     bool under_way = false;
-    planned_collective joined{};  // the rest is for joined collectives alone
-    std::vector<std::byte> memory{};
-    dynamic_array<part> parts{};  // in the order of their starts
+    std::unique_ptr<planned_collective> joined{};  // the rest is for joined collectives alone
+    std::int64_t rows = 1, row_bytes = 0;
+    std::int64_t result = 0;          // where the result begins in `memory`. An all_reduce is in place
+    std::vector<std::byte> memory{};  // the operand and the result
+    dynamic_array<part> parts{};      // in the order of their starts
   };
   struct place_of_node {
     message* in = nullptr;
     std::size_t part = 0;
   };
 
+  void join(message& x, module const& m, plan const& p, node_id last) {
+    x.joined = ranks_[0].joined_collective(last);
+    bool const moves = x.joined->call.kind == collective::move;
+    if (moves) x.rows = x.joined->call.extent[0];
+    each_joined(m, p, last, [&](node_id c) {
+      places_[c] = {&x, x.parts.size()};
+      planned_collective const& one = ranks_[0].collective_of(c);
+      std::int64_t outer = 1;
+      for (int d = 0; moves && d < one.moves.rows; ++d) outer *= one.call.extent[d];
+      std::int64_t const bytes = elements_in_row(one) * static_cast<std::int64_t>(bytes_of(one.call.type));
+      x.parts.push_back({x.row_bytes, outer, bytes / std::max<std::int64_t>(outer, 1)});
+      x.row_bytes += bytes;
+    });
+    if (moves) x.result = x.rows * x.row_bytes;
+    x.memory.resize(static_cast<std::size_t>(x.result + x.rows * x.row_bytes));
+  }
+  /// Calls f(place in the message, place in the block, bytes) for the runs of a part that are contiguous in both.
+  template <class F>
+  static void each_run_of(message const& x, part const& y, F const& f) {
+    if (x.rows == 1) return f(y.first, std::int64_t{0}, y.outer * y.inner);
+    for (std::int64_t o = 0; o < y.outer; ++o)
+      for (std::int64_t row = 0; row < x.rows; ++row)
+        f(row * x.row_bytes + y.first + o * y.inner, (o * x.rows + row) * y.inner, y.inner);
+  }
   void send(message& x) {
     wait(x);
     for (part& y : x.parts) {
-      copy_bytes(x.memory.data() + y.first, y.in, y.bytes);
+      each_run_of(x, y, [&](std::int64_t to, std::int64_t from, std::int64_t bytes) {
+        copy_bytes(x.memory.data() + to, y.in + from, bytes);
+      });
       y.out = y.next;
     }
-    x.under_way = t_.start(x.number, x.joined, x.memory.data(), x.memory.data());
+    ranks_[0].set_joined_sources(*x.joined);
+    x.under_way = t_.start(x.number, *x.joined, x.memory.data(), x.memory.data() + x.result);
   }
   void wait(message& x) {
     if (!x.under_way) return;
     t_.wait(x.number);
-    for (part const& y : x.parts) copy_bytes(y.out, x.memory.data() + y.first, y.bytes);
+    for (part const& y : x.parts)
+      each_run_of(x, y, [&](std::int64_t from, std::int64_t to, std::int64_t bytes) {
+        copy_bytes(y.out + to, x.memory.data() + x.result + from, bytes);
+      });
     x.under_way = false;
   }
 

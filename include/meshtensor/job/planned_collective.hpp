@@ -26,6 +26,14 @@ struct planned_collective {
   std::vector<name> axes;  // the mesh axes that the members span
 };
 
+/// The elements of one row of a collective's block. A block of which no rows move is one row.
+inline std::int64_t elements_in_row(planned_collective const& c) {
+  std::int64_t n = 1;
+  for (int d = 0; d < c.call.dims; ++d)
+    if (c.call.kind != collective::move || d != c.moves.rows) n *= c.call.extent[d];
+  return n;
+}
+
 /// The coordinates of a rank of a mesh, by axis.
 struct coordinates_of_rank {
   mesh_shape const& mesh;

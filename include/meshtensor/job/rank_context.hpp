@@ -92,8 +92,13 @@ class rank_context {
     if (c.first != no_id) set_numbers(c, m_, p_.numbers, m_.nodes[which], context.numbers);
     return c;
   }
-  /// The collective that carries all collectives that are joined to `last`. It concatenates their blocks.
-  planned_collective joined_collective(node_id last) const;
+  /// The collective that carries all collectives that are joined to `last`. It concatenates their blocks or, if they
+  /// are permutes, the rows of their blocks.
+  std::unique_ptr<planned_collective> joined_collective(node_id last) const;
+  /// Sets the sources of the step in a collective that carries permutes.
+  void set_joined_sources(planned_collective& all) const {
+    if (all.counts != no_id) set_sources(all.moves, at(all.counts));
+  }
   void set_runs(node_id which, view const& counts) {
     meshtensor::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).how, counts);
   }
@@ -145,14 +150,22 @@ inline void rank_context::find_all() {
     if (is_collective(m_.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = planner.of(m_.nodes[i]);
 }
 
-inline planned_collective rank_context::joined_collective(node_id last) const {
+inline std::unique_ptr<planned_collective> rank_context::joined_collective(node_id last) const {
   planned_collective const& one = collective_of(last);
-  planned_collective all;
-  all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
-  all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
-  all.call.file = one.call.file, all.call.line = one.call.line, all.call.together = one.call.together;
-  all.call.dims = 1, all.call.extent[0] = 0;
-  each_joined(m_, p_, last, [&](node_id c) { all.call.extent[0] += elements_of(collective_of(c).call); });
+  auto all = std::make_unique<planned_collective>();
+  all->members = one.members, all->axes = one.axes, all->with = one.with, all->with.members = all->members.data();
+  collective_call& call = all->call;
+  call.type = one.call.type, call.op = one.call.op, call.kind = one.call.kind;
+  call.file = one.call.file, call.line = one.call.line, call.together = one.call.together;
+  std::int64_t elements = 0;  // of one row, or of the block if there are no rows
+  each_joined(m_, p_, last, [&](node_id c) { elements += elements_in_row(collective_of(c)); });
+  if (one.call.kind == collective::move) {
+    all->counts = one.counts, all->moves = with_width(one.moves, elements);
+    call.moves = &all->moves, call.dims = 2;
+    call.extent[0] = one.call.extent[one.moves.rows], call.extent[1] = elements;
+  } else {
+    call.dims = 1, call.extent[0] = elements;
+  }
   return all;
 }
 

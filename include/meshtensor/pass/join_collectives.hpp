@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins small collectives into one message.
+// Joins collectives into one message: small all_reduces, and permutes of any size that have the same sources.
 // before: scheduled, bound and placed.  after: every joined collective names the last one of its group, at which all of
 // them start.
-// why: even a short message costs its latency, and biases and norms are many and short.
+// why: even a short message costs its latency, and biases and norms are many and short. A hop sends all parameters to
+// the same neighbours.
 #pragma once
 
 #include "meshtensor/pass/plan_memory/liveness.hpp"
@@ -11,7 +12,8 @@
 
 namespace meshtensor {
 
-/// The largest collective that is copied into a joint message, and the largest joint message, in bytes.
+/// The largest all_reduce that is copied into a joint message, and the largest joint message of all_reduces, in bytes.
+/// Permutes have no limit. Each of their bytes is copied once by its sender and once by its receiver.
 inline constexpr std::int64_t joined_bytes_each = 64 << 10, joined_bytes = 1 << 20;
 
 namespace detail {
@@ -45,12 +47,14 @@ struct joiner {
     }
     if (n.regions.count != 0 && n.kind != primitive::kernel && !is_whole(n))
       for (bucket& b : open) close(b);  // collectives before a loop do not wait for it
-    std::int64_t const bytes = n.kind == primitive::all_reduce ? p.numbers.local_bytes(m.operand_value(n, 0)) : 0;
-    if (bytes == 0 || bytes > joined_bytes_each || p.numbers.members(axes_of_collective(n)) < 2) return;
+    bool const reduces = n.kind == primitive::all_reduce;
+    std::int64_t const bytes = reduces || permutes(n) ? p.numbers.local_bytes(m.operand_value(n, 0)) : 0;
+    if (bytes == 0 || p.numbers.members(axes_of_collective(n)) < 2) return;
+    if (reduces && bytes > joined_bytes_each) return;
     if (ends_behind_loop(n) && p.where[p.root[m.result(n)]] != place::stack_slice) return;  // it ends at once
     for (bucket& b : open)
       if (b.last != 0 && alike(n, m.nodes[b.last - 1])) {
-        if (b.bytes + bytes > joined_bytes) close(b);
+        if (reduces && b.bytes + bytes > joined_bytes) close(b);
         return put(b, which, bytes);
       }
     for (bucket& b : open)
@@ -70,7 +74,17 @@ struct joiner {
   constexpr bool alike(node const& a, node const& b) const {
     return a.kind == b.kind && a.region == b.region && a.function == b.function &&
            axes_of_collective(a) == axes_of_collective(b) && ends_behind_loop(a) == ends_behind_loop(b) &&
-           m.operand_value(a, 0).type == m.operand_value(b, 0).type;
+           m.operand_value(a, 0).type == m.operand_value(b, 0).type && (!permutes(a) || have_equal_rows(a, b));
+  }
+  /// Whether two permutes over the same axes send the same rows between the same ranks. They need the same sources, and
+  /// each rank needs the same part of the rows of both.
+  constexpr bool have_equal_rows(node const& a, node const& b) const {
+    if (m.operand(a, 1) != m.operand(b, 1)) return false;
+    if (move_rows_attributes::of(a).from != move_rows_attributes::of(b).from) return false;
+    placement const &of_a = m.operand_value(a, 0).layout, &of_b = m.operand_value(b, 0).layout;
+    for (int axis = 0; axis < max_axes; ++axis)
+      if ((axes_of_collective(a) >> axis & 1u) != 0 && of_a.order(axis) != of_b.order(axis)) return false;
+    return true;
   }
 };
 

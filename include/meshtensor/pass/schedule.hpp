@@ -32,13 +32,15 @@ struct scheduler {
   meshtensor::module const& m;
   binding const& numbers;
   bool updates[max_nodes];
+  bool early[max_nodes];  // permutes that start before all other nodes, and the nodes that they need
   id place[max_nodes];
   id variable_of_value[max_values];  // the variable whose memory a value shares, plus 1
   id last_use[max_variables];        // the place of the last node, other than updates, that uses a variable's old value
 
   constexpr scheduler(module const& source, binding const& bound)
-      : m(source), numbers(bound), updates{}, place{}, variable_of_value{}, last_use{} {
+      : m(source), numbers(bound), updates{}, early{}, place{}, variable_of_value{}, last_use{} {
     find_updates();
+    find_early();
     for (int i = 0; i < m.node_count; ++i) look(i);
     place_early();
     place_what_they_read();
@@ -51,10 +53,19 @@ struct scheduler {
   }
 
  private:
-  /// Whether a node may run earlier than where it was made, because it waits for no other rank.
+  constexpr bool is_in_entry(node const& n) const { return m.regions[n.region].kind == region_kind::entry; }
+  /// Whether a node sends rows to other ranks by their sources, or waits for such rows.
+  constexpr bool sends_permute(node const& n) const {
+    return permutes(n) && numbers.members(axes_of_collective(n)) > 1;
+  }
+  constexpr bool awaits_permute(node const& n) const {
+    return n.kind == primitive::wait && sends_permute(awaited(m, n));
+  }
+  /// Whether a node may run earlier than where it was made, because it waits for no other rank. A wait for permuted
+  /// rows may move, too, but only behind the last permute.
   constexpr bool may_move(node const& n) const {
-    if (n.effect || m.regions[n.region].kind != region_kind::entry) return false;
-    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n));
+    if (n.effect || !is_in_entry(n)) return false;
+    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n)) || awaits_permute(n);
     if (is_collective(n.kind)) return numbers.is_alone(n);
     return n.kind == primitive::kernel || n.kind == primitive::read || shares_memory(n) ||
            declared(n.kind).fusion != fusion_role::none;
@@ -75,6 +86,31 @@ struct scheduler {
       }
     }
   }
+  /// Whether a node may run at the start of a step if its operands may.
+  constexpr bool may_lead(node const& n) const {
+    if (n.effect || !is_in_entry(n) || n.kind == primitive::write || n.kind == primitive::output) return false;
+    if (n.kind == primitive::wait) return numbers.is_alone(awaited(m, n));
+    if (is_collective(n.kind)) return numbers.is_alone(n) || permutes(n);
+    return n.regions.count == 0 || n.kind == primitive::kernel;
+  }
+  /// Permutes start first if all permutes of the step need only variables, inputs and what is computed from them
+  /// without other ranks and without loops. Then their rows travel during the whole step. If one of them needs more,
+  /// all stay together, because they may travel as one message.
+  constexpr void find_early() {
+    bool leads[max_nodes] = {}, wanted[max_nodes] = {};
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      leads[i] = may_lead(n);
+      for (int k = 0; k < n.operands.count; ++k) leads[i] = leads[i] && leads[m.values[m.operand(n, k)].node];
+      if (is_in_entry(n) && sends_permute(n) && !leads[i]) return;
+      wanted[i] = is_in_entry(n) && sends_permute(n);
+    }
+    for (int i = m.node_count; i-- > 0;) {
+      if (!wanted[i]) continue;
+      updates[i] = early[i] = true;
+      for (int k = 0; k < m.nodes[i].operands.count; ++k) wanted[m.values[m.operand(m.nodes[i], k)].node] = true;
+    }
+  }
   constexpr void look(int i) {
     node const& n = m.nodes[i];
     if (!updates[i]) place[i] = static_cast<id>(i + 1);
@@ -88,8 +124,17 @@ struct scheduler {
     }
   }
   /// Places updates as early as possible: after the nodes that make their operands, and after the last use of the
-  /// values that they replace.
+  /// values that they replace. If they wait for permuted rows, they also run after the place where the last permute was
+  /// made. Therefore all permutes of a hop have started before the first wait, so they can travel as one message.
   constexpr void place_early() {
+    id last_kept = 0, last_permute = 0;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (is_in_entry(n) && !updates[i] && n.kind != primitive::write) last_kept = place[i];
+      if (is_in_entry(n) && sends_permute(n)) last_permute = last_kept;
+    }
+    for (int i = 0; i < m.node_count; ++i)
+      if (updates[i] && awaits_permute(m.nodes[i])) place[i] = last_permute;
     for (int i = 0; i < m.node_count; ++i)
       if (node const& n = m.nodes[i]; n.kind == primitive::write)
         if (node_id const maker = m.values[m.operand(n, 0)].node; updates[maker])
@@ -106,7 +151,7 @@ struct scheduler {
     for (int i = m.node_count; i-- > 0;) {
       node const& n = m.nodes[i];
       if (n.kind == primitive::write) is_written[m.operand(n, 0)] = true;
-      if (!updates[i]) continue;
+      if (!updates[i] || early[i]) continue;
       id first = 0;
       for (int k = 0; k < n.results.count; ++k) {
         value_id const v = m.result(n, k);

@@ -36,11 +36,13 @@ struct stochastic_gradient_push : detail::push_sum {
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
     auto const send = r.template hop<T>();
-    auto const w = weight(r.scope), mixed_w = send(w);
-    for (int i = 0; i < r.size(); ++i) {
+    auto const w = weight(r.scope);
+    for (int i = 0; i < r.size(); ++i) {  // all numerators before the first message, so that all travel as one
       auto const [p, next] = r[i];
-      r.set(r[i], send(next + p * (w - 1)) / mixed_w);
+      r.set(r[i], next + p * (w - 1));
     }
+    auto const mixed_w = send(w);
+    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after) / mixed_w);
     r.scope.update(w, mixed_w);
   }
 };

@@ -94,7 +94,7 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
           if (mt::goes_with_another(l->planned, i)) continue;
           exchanges += e.with.count > 1 ? runs.of[n.region] : 0;
           auto const together = first.joined_collective(static_cast<mt::node_id>(i));
-          auto const& call = l->planned.joined[i] == 0 ? e.call : together.call;
+          auto const& call = l->planned.joined[i] == 0 ? e.call : together->call;
           bytes += mt::received_bytes_of(call, e.with.count, e.with.index) * runs.of[n.region];
         }
         auto const all = mt::traffic_of(l->graph, l->planned);

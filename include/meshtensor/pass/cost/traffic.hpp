@@ -45,14 +45,16 @@ constexpr step_traffic traffic_of(module const& m, plan const& p) {
       case primitive::all_to_all: add(t.all_to_alls, times); break;
       default: add(t.moves, times); break;
     }
+    if (!goes_with_another(p, i)) add(t.messages, times);
+    if (p.joined[i] == 0 || n.kind != primitive::all_reduce) {
+      add(t.bytes, bytes_in_step(m, p.numbers, n, times));
+      continue;
+    }
     if (goes_with_another(p, i)) continue;
     dtype const type = m.operand_value(n, 0).type;
     bool const in_steps = goes_in_steps(together[i] * static_cast<std::int64_t>(bytes_of(type)));
-    add(t.messages, times);
     add(t.bytes,
-        p.joined[i] == 0
-            ? bytes_in_step(m, p.numbers, n, times)
-            : saturated_product(times, all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps)));
+        saturated_product(times, all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps)));
   }
   return t;
 }
