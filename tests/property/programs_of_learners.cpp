@@ -4,6 +4,7 @@
 // passes: start-up
 // timeout: 300
 #include "meshtensor/nn/nn.hpp"
+#include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/each.hpp"
@@ -224,4 +225,33 @@ TEST_CASE("a network with batch norm is called twice before one update, and miss
         for (auto const& [label, b] : given)
           for (std::int64_t k = 0; k < b.size(); ++k) CHECK(std::isfinite(b.number_at(k)));
       });
+}
+
+// ---- Gradients of parts --------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Each replica adds up the gradients of the parts of its batch, and updates once.
+inline constexpr mt::layer learn_in_parts = [](mt::scope auto m, auto x, auto y) {
+  auto [loss, gradients] =
+      mt::accumulate(m / "model", rounds, std::tuple(x, y), [](mt::scope auto p, auto now_x, auto now_y) {
+        return mt::nn::mean_squared_error(network(p / "network", now_x), now_y) / extent(rounds);
+      });
+  mt::adam{.learning_rate = 0.1, .clip_norm = 1}.minimize(m / "optimizer", gradients);
+  return loss;
+};
+template <bool IsAlone>
+struct in_parts {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = input_of<IsAlone>(s, "x", s.real(), replica, rounds, shots, in);
+    auto y = input_of<IsAlone>(s, "y", s.real(), replica, rounds, shots);
+    s.output("losses", each_or_alone<IsAlone>(s / "replicas", replica, std::tuple(x, y), learn_in_parts));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each replica accumulates the gradients of the parts of its own batch") {
+  hold_index_by_index<in_parts<false>, in_parts<true>>("gradients of parts",
+                                                       {.dim = "replica", .extent = 3, .steps = 3});
 }

@@ -34,7 +34,8 @@ struct parameters_taken {
     for (value_id v : ids(f.stacked)) lost = lost || made.known[v];
     for (int i = 0; i < f.invariants.count; ++i) {
       value_id const v = f.invariants.at[i];
-      if (is_parameter(b.m, v, type)) outer.add(v), inner.add(f.invariant_arguments.at[i]);
+      if (b.m.values[v].type == type && sees_parameter(b, v, type, no_id))
+        outer.add(v), inner.add(f.invariant_arguments.at[i]);
       else lost = lost || made.known[v];
     }
     b.expect(!lost,
