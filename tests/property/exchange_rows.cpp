@@ -80,7 +80,8 @@ TEST_CASE("rows go to their groups and come back, forward and backward") {
     for (int i = 0; i < p->node_count; ++i) {
       mt::node const& n = p->nodes[i];
       if (!mt::is_collective(n.kind)) continue;
-      if (n.kind == mt::primitive::move_rows) ++(mt::move_rows_attributes::of(n).back ? back : there);
+      if (n.kind == mt::primitive::move_rows)
+        ++(mt::move_rows_attributes::of(n).how == mt::row_move::back ? back : there);
       else if (n.kind == mt::primitive::all_gather) ++gathered;
       else CHECK(numbers.local_size(p->operand_value(n, 0)) <= 6);  // the loss, and the gradient of `in`
     }
