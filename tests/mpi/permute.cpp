@@ -63,8 +63,8 @@ void count_messages(std::int64_t each) {
   int const p = ranks::count(), me = ranks::rank(), n = static_cast<int>(p * each);
   auto const m = mt::on_heap([] { return mt::trace<hopped<T>>(); });
   mt::mesh_shape const mesh = mt::mesh_shape{}.add("ax", p);
-  auto const low =
-      mt::lower(*m, mt::entry_name<hopped<T>>(), mesh, mt::layout_rules{}.shard("row", {"ax"}), {{mt::name("row"), n}});
+  mt::dim_extent const extents[] = {{mt::name("row"), n}};
+  auto const low = mt::lower(*m, mt::entry_name<hopped<T>>(), mesh, mt::layout_rules{}.shard("row", {"ax"}), extents);
   mt::store values(job, 5);
   mt::session<mt::reference_device> step(values, low->graph, low->planned, mesh, low->entry);
   std::vector<float> x(static_cast<std::size_t>(n) * 5);
