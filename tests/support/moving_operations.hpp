@@ -371,7 +371,7 @@ inline std::vector<trial> const& trials() {
     add(of<unstacked_six>("`unstack(x, dim)`", D, {"dim"}, {{6, 0}})).one_axis = true;
     add(of<unstacked_five>("`unstack(x, dim)`", D, {"dim"}, {{5, 0}})).one_axis = true;
     add(of<exchanged>("`exchange_rows(x, index, to)`, then `return_rows`", DT, {"dim", "to"}, shorter), "to");
-    add(of<permuted>("`permute(x, dim, sources)`, all rows from other ranks", D, {"dim"}, alone));
+    add(of<permuted>("`permute(x, dim, sources)`, all rows from other ranks", D, {"dim"}, alone)).one_axis = true;
     add(of<looped>("`repeat(s, dim, …)`: of a parameter", D, {"dim"}, {{12, 0}, {7, 0}, {3, 0}})).bytes = 4 * 6 * 5;
     trial& small = add(of<trained<other, width>>("the parameter's gradient, slices up to 4 KiB", D, {"dim", "batch"},
                                                  {{12, 0}, {7, 0}, {3, 0}}));

@@ -73,7 +73,7 @@ template <mt::dtype Type>
 void check() {
   INFO(std::string(mt::text_of(Type)));
   auto const wanted = outputs_of<mt::reference_device, Type>(), got = outputs_of<mt::default_device, Type>();
-  CHECK(wanted.size() == 8);
+  CHECK(wanted.size() == 10);
   for (auto const& [name, numbers] : wanted) CHECK_MESSAGE(got.at(name) == numbers, name);
 }
 
