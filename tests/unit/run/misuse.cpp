@@ -63,7 +63,7 @@ TEST_CASE("the value of an eager tensor inside a loop") {
       return h;
     });
   };
-  CHECK(says(sentence(ask), "G29", "inside a loop or branch"));
+  CHECK(says(sentence(ask), "G29", "inside a loop, branch or each"));
 }
 
 TEST_CASE("nodes by hand") {
