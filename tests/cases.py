@@ -18,7 +18,7 @@ COMMENT = re.compile(r"//.*")
 def asserted(text):
     """The numbers that a file asserts, in order; None for what is no plain number."""
     code = "\n".join(COMMENT.sub("", line) for line in text.splitlines())
-    return [int(n) if re.fullmatch(r"\d+", n) else None for n in ASSERTED.findall(code)]
+    return [int(n) if re.fullmatch(r"\s*\d+", n) else None for n in ASSERTED.findall(code)]
 
 
 def check(folder, least):

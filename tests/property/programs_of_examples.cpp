@@ -78,26 +78,27 @@ struct train_privately {
 }  // namespace
 
 TEST_CASE("private gradients of an image network are those of a loop over the examples") {
-  hold_index_by_index<train_privately<false>, train_privately<true>>(
-      "private gradients",
-      {.dim = "batch",
-       .extent = 3,
-       .steps = 2,
-       .assignments = 12,
-       .fill =
-           [](mt::blocks& inputs, int step) {
-             for (int i = 0; i < 3; ++i) inputs["label"].set(i, (i + step) % 3);
-           }},
-      [](mt::blocks const& given) {
-        int clipped = 0;
-        for (int i = 0; i < 3; ++i) clipped += given.at("norm").number_at(i) > 0.5;
-        CHECK(clipped > 0);
-        for (int k = 0; k < 18; ++k) {
-          double const step = given.at("sum_of_kernel").number_at(k) + 0.15 * given.at("noise").number_at(k);
-          CHECK(given.at("after").number_at(k) ==
-                doctest::Approx(given.at("before").number_at(k) - 0.1 * step / 3).epsilon(1e-10));
-        }
-      });
+  at_least(24, hold_index_by_index<train_privately<false>, train_privately<true>>(
+                   "private gradients",
+                   {.dim = "batch",
+                    .extent = 3,
+                    .steps = 2,
+                    .assignments = 12,
+                    .fill =
+                        [](mt::blocks& inputs, int step) {
+                          for (int i = 0; i < 3; ++i) inputs["label"].set(i, (i + step) % 3);
+                        }},
+                   [](mt::blocks const& given) {
+                     int clipped = 0;
+                     for (int i = 0; i < 3; ++i) clipped += given.at("norm").number_at(i) > 0.5;
+                     CHECK(clipped > 0);
+                     for (int k = 0; k < 18; ++k) {
+                       double const step =
+                           given.at("sum_of_kernel").number_at(k) + 0.15 * given.at("noise").number_at(k);
+                       CHECK(given.at("after").number_at(k) ==
+                             doctest::Approx(given.at("before").number_at(k) - 0.1 * step / 3).epsilon(1e-10));
+                     }
+                   }));
 }
 
 // ---- A network over trees of different shapes -----------------------------------------------------------------------
@@ -144,20 +145,21 @@ struct trees {
 }  // namespace
 
 TEST_CASE("a network over a batch of different trees") {
-  hold_index_by_index<trees<false>, trees<true>>(
-      "trees", {.dim = "tree", .extent = 4, .steps = 1, .fill = [](mt::blocks& inputs, int) {
-                  int const left[4][5] = {{-1, -1, 0, -1, 2}, {-1, -1, -1, 1, 0}, {-1, 0, 0, 0, 0}, {-1, -1, 1, -1, 3}};
-                  int const right[4][5] = {
-                      {-1, -1, 1, -1, 3}, {-1, -1, -1, 2, 3}, {-1, 0, 0, 0, 0}, {-1, -1, 0, -1, 2}};
-                  int const word[4][5] = {{0, 1, -1, 2, -1}, {3, 4, 5, -1, -1}, {1, 9, 9, 9, 9}, {2, 2, -1, 0, -1}};
-                  int const top[4] = {4, 4, 0, 4};  // the third tree is a leaf. What comes behind it is no part of it
-                  for (int t = 0; t < 4; ++t) {
-                    inputs["top"].set(t, top[t]);
-                    for (int n = 0; n < 5; ++n)
-                      inputs["left"].set(5 * t + n, left[t][n]), inputs["right"].set(5 * t + n, right[t][n]),
-                          inputs["word"].set(5 * t + n, word[t][n]);
-                  }
-                }});
+  at_least(
+      24, hold_index_by_index<trees<false>, trees<true>>(
+              "trees",
+              {.dim = "tree", .extent = 4, .steps = 1, .fill = [](mt::blocks& inputs, int) {
+                 int const left[4][5] = {{-1, -1, 0, -1, 2}, {-1, -1, -1, 1, 0}, {-1, 0, 0, 0, 0}, {-1, -1, 1, -1, 3}};
+                 int const right[4][5] = {{-1, -1, 1, -1, 3}, {-1, -1, -1, 2, 3}, {-1, 0, 0, 0, 0}, {-1, -1, 0, -1, 2}};
+                 int const word[4][5] = {{0, 1, -1, 2, -1}, {3, 4, 5, -1, -1}, {1, 9, 9, 9, 9}, {2, 2, -1, 0, -1}};
+                 int const top[4] = {4, 4, 0, 4};  // the third tree is a leaf. What comes behind it is no part of it
+                 for (int t = 0; t < 4; ++t) {
+                   inputs["top"].set(t, top[t]);
+                   for (int n = 0; n < 5; ++n)
+                     inputs["left"].set(5 * t + n, left[t][n]), inputs["right"].set(5 * t + n, right[t][n]),
+                         inputs["word"].set(5 * t + n, word[t][n]);
+                 }
+               }}));
 }
 
 // ---- A mixture of experts -------------------------------------------------------------------------------------------
@@ -205,24 +207,24 @@ struct mixture {
 
 TEST_CASE("a mixture of experts by branches is the one by masks") {
   std::set<double> ways;
-  hold_index_by_index<mixture<false>, mixture<true>>(
-      "mixture",
-      {.dim = "token",
-       .extent = 6,
-       .steps = 2,
-       .fill =
-           [](mt::blocks& inputs, int step) {
-             for (int i = 0; i < 6; ++i)
-               inputs["forced"].set(i, i == 4 ? -5 : i == 5 ? std::int64_t{1} << 40 : i == step ? 1 : 0);
-           }},
-      [&](mt::blocks const& given) {
-        for (int i = 0; i < 6; ++i) ways.insert(given.at("which").number_at(i));
-        auto const same = [&](char const* a, char const* b) {
-          for (std::int64_t k = 0; k < given.at(a).size(); ++k)
-            CHECK(given.at(a).number_at(k) == doctest::Approx(given.at(b).number_at(k)).epsilon(1e-10));
-        };
-        same("y", "masked"), same("by_first", "masked_by_first"), same("by_router", "masked_by_router");
-        same("by_x", "masked_by_x");
-      });
+  at_least(24, hold_index_by_index<mixture<false>, mixture<true>>(
+                   "mixture",
+                   {.dim = "token",
+                    .extent = 6,
+                    .steps = 2,
+                    .fill =
+                        [](mt::blocks& inputs, int step) {
+                          for (int i = 0; i < 6; ++i)
+                            inputs["forced"].set(i, i == 4 ? -5 : i == 5 ? std::int64_t{1} << 40 : i == step ? 1 : 0);
+                        }},
+                   [&](mt::blocks const& given) {
+                     for (int i = 0; i < 6; ++i) ways.insert(given.at("which").number_at(i));
+                     auto const same = [&](char const* a, char const* b) {
+                       for (std::int64_t k = 0; k < given.at(a).size(); ++k)
+                         CHECK(given.at(a).number_at(k) == doctest::Approx(given.at(b).number_at(k)).epsilon(1e-10));
+                     };
+                     same("y", "masked"), same("by_first", "masked_by_first"), same("by_router", "masked_by_router");
+                     same("by_x", "masked_by_x");
+                   }));
   CHECK(ways.size() > 4);
 }

@@ -79,32 +79,33 @@ struct one_task {
 }  // namespace
 
 TEST_CASE("Reptile adapts each task as if it were alone, and moves all towards their mean") {
-  hold_index_by_index<reptile, one_task>(
-      "reptile",
-      {.dim = "task",
-       .extent = 4,
-       .steps = 3,
-       .fill =
-           [](mt::blocks& inputs, int step) {
-             rng c{3 + static_cast<std::uint64_t>(step)};
-             for (int t = 0; t < 4; ++t) {
-               double const amplitude = 1 + t, phase = 0.3 * c.below(10);
-               for (int k = 0; k < 12; ++k) {
-                 double const at = 0.1 * (c.below(100) - 50);
-                 inputs["x"].set(12 * t + k, at), inputs["y"].set(12 * t + k, amplitude * std::sin(at - phase));
-               }
-             }
-           },
-       .moved = {"tasks/first", "tasks/bias", "tasks/last"}},
-      [](mt::blocks const& given) {
-        for (int k = 0; k < 3; ++k) {
-          double sum = 0;
-          for (int t = 0; t < 4; ++t) sum += given.at("way").number_at(3 * t + k);
-          CHECK(sum != 0);
-          for (int t = 0; t < 4; ++t)
-            CHECK(given.at("centre").number_at(3 * t + k) == doctest::Approx(0.5 * sum / 4).epsilon(1e-10));
-        }
-      });
+  at_least(
+      24, hold_index_by_index<reptile, one_task>(
+              "reptile",
+              {.dim = "task",
+               .extent = 4,
+               .steps = 3,
+               .fill =
+                   [](mt::blocks& inputs, int step) {
+                     rng c{3 + static_cast<std::uint64_t>(step)};
+                     for (int t = 0; t < 4; ++t) {
+                       double const amplitude = 1 + t, phase = 0.3 * c.below(10);
+                       for (int k = 0; k < 12; ++k) {
+                         double const at = 0.1 * (c.below(100) - 50);
+                         inputs["x"].set(12 * t + k, at), inputs["y"].set(12 * t + k, amplitude * std::sin(at - phase));
+                       }
+                     }
+                   },
+               .moved = {"tasks/first", "tasks/bias", "tasks/last"}},
+              [](mt::blocks const& given) {
+                for (int k = 0; k < 3; ++k) {
+                  double sum = 0;
+                  for (int t = 0; t < 4; ++t) sum += given.at("way").number_at(3 * t + k);
+                  CHECK(sum != 0);
+                  for (int t = 0; t < 4; ++t)
+                    CHECK(given.at("centre").number_at(3 * t + k) == doctest::Approx(0.5 * sum / 4).epsilon(1e-10));
+                }
+              }));
 }
 
 // ---- Replicas that skip a batch -------------------------------------------------------------------------------------
@@ -154,26 +155,28 @@ struct replicas {
 }  // namespace
 
 TEST_CASE("a replica whose gradient is not finite keeps its weights, and others learn") {
-  hold_index_by_index<replicas<false, learn_if_finite>, replicas<true, learn_if_finite>>(
-      "replicas",
-      {.dim = "replica",
-       .extent = 3,
-       .steps = 3,
-       .fill =
-           [](mt::blocks& inputs, int step) {
-             // The loss of an infinite x is finite, because tanh is, but its gradient is not.
-             inputs["x"].set(8 * (step % 3) + 3, step == 1 ? std::numeric_limits<double>::infinity() : std::nan(""));
-           }},
-      [number = 0](mt::blocks const& given) mutable {
-        for (int i = 0; i < 3; ++i) CHECK((given.at("losses").number_at(i) == -1) == (i == number));
-        ++number;
-      });
+  at_least(24, hold_index_by_index<replicas<false, learn_if_finite>, replicas<true, learn_if_finite>>(
+                   "replicas",
+                   {.dim = "replica",
+                    .extent = 3,
+                    .steps = 3,
+                    .fill =
+                        [](mt::blocks& inputs, int step) {
+                          // The loss of an infinite x is finite, because tanh is, but its gradient is not.
+                          inputs["x"].set(8 * (step % 3) + 3,
+                                          step == 1 ? std::numeric_limits<double>::infinity() : std::nan(""));
+                        }},
+                   [number = 0](mt::blocks const& given) mutable {
+                     for (int i = 0; i < 3; ++i) CHECK((given.at("losses").number_at(i) == -1) == (i == number));
+                     ++number;
+                   }));
 }
 TEST_CASE("a branch minimizes a loss that was computed before it") {
-  hold_index_by_index<replicas<false, learn_by_loss>, replicas<true, learn_if_finite>>(
-      "replicas by their losses", {.dim = "replica", .extent = 3, .steps = 3, .fill = [](mt::blocks& inputs, int step) {
-                                     inputs["x"].set(8 * (step % 3) + 3, std::nan(""));
-                                   }});
+  at_least(24, hold_index_by_index<replicas<false, learn_by_loss>, replicas<true, learn_if_finite>>(
+                   "replicas by their losses",
+                   {.dim = "replica", .extent = 3, .steps = 3, .fill = [](mt::blocks& inputs, int step) {
+                      inputs["x"].set(8 * (step % 3) + 3, std::nan(""));
+                    }}));
 }
 
 // ---- Two forwards before one update ---------------------------------------------------------------------------------
@@ -207,24 +210,24 @@ struct siamese {
 }  // namespace
 
 TEST_CASE("a network with batch norm is called twice before one update, and missing views spoil nothing") {
-  hold_index_by_index<siamese<false>, siamese<true>>(
-      "siamese",
-      {.dim = "replica",
-       .extent = 3,
-       .steps = 3,
-       .fill =
-           [](mt::blocks& inputs, int step) {
-             for (int i = 0; i < 3; ++i) {
-               bool const has = (step + i) % 3 != 1;
-               inputs["has_other"].set(i, has);
-               for (int k = 0; k < 8 && !has; ++k)
-                 inputs["other"].set(8 * i + k, k % 2 == 0 ? 0 : std::numeric_limits<double>::quiet_NaN());
-             }
-           }},
-      [](mt::blocks const& given) {
-        for (auto const& [label, b] : given)
-          for (std::int64_t k = 0; k < b.size(); ++k) CHECK(std::isfinite(b.number_at(k)));
-      });
+  at_least(24, hold_index_by_index<siamese<false>, siamese<true>>(
+                   "siamese",
+                   {.dim = "replica",
+                    .extent = 3,
+                    .steps = 3,
+                    .fill =
+                        [](mt::blocks& inputs, int step) {
+                          for (int i = 0; i < 3; ++i) {
+                            bool const has = (step + i) % 3 != 1;
+                            inputs["has_other"].set(i, has);
+                            for (int k = 0; k < 8 && !has; ++k)
+                              inputs["other"].set(8 * i + k, k % 2 == 0 ? 0 : std::numeric_limits<double>::quiet_NaN());
+                          }
+                        }},
+                   [](mt::blocks const& given) {
+                     for (auto const& [label, b] : given)
+                       for (std::int64_t k = 0; k < b.size(); ++k) CHECK(std::isfinite(b.number_at(k)));
+                   }));
 }
 
 // ---- Gradients of parts --------------------------------------------------------------------------------------------
@@ -252,6 +255,6 @@ struct in_parts {
 }  // namespace
 
 TEST_CASE("each replica accumulates the gradients of the parts of its own batch") {
-  hold_index_by_index<in_parts<false>, in_parts<true>>("gradients of parts",
-                                                       {.dim = "replica", .extent = 3, .steps = 3});
+  at_least(24, hold_index_by_index<in_parts<false>, in_parts<true>>("gradients of parts",
+                                                                    {.dim = "replica", .extent = 3, .steps = 3}));
 }

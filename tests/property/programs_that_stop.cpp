@@ -61,11 +61,11 @@ struct decode {
 
 TEST_CASE("each sentence of a decoder stops at its own end") {
   std::set<double> counts;
-  hold_index_by_index<decode<false>, decode<true>>("decoder", {.dim = "sentence", .extent = 5, .steps = 3},
-                                                   [&](mt::blocks const& given) {
-                                                     for (int i = 0; i < 5; ++i)
-                                                       counts.insert(given.at("count").number_at(i));
-                                                   });
+  at_least(24, hold_index_by_index<decode<false>, decode<true>>("decoder", {.dim = "sentence", .extent = 5, .steps = 3},
+                                                                [&](mt::blocks const& given) {
+                                                                  for (int i = 0; i < 5; ++i)
+                                                                    counts.insert(given.at("count").number_at(i));
+                                                                }));
   CHECK(counts.size() > 2);
 }
 
@@ -108,19 +108,20 @@ struct ponder {
 
 TEST_CASE("each example ponders as long as it wants to") {
   std::set<double> counts;
-  hold_index_by_index<ponder<false>, ponder<true>>("ponder",
-                                                   {.dim = "example",
-                                                    .extent = 4,
-                                                    .steps = 3,
-                                                    .fill =
-                                                        [](mt::blocks& inputs, int) {
-                                                          for (int k = 0; k < 12; ++k)
-                                                            inputs["x"].set(k, (1 + k / 3) * inputs["x"].number_at(k));
-                                                        }},
-                                                   [&](mt::blocks const& given) {
-                                                     for (int i = 0; i < 4; ++i)
-                                                       counts.insert(given.at("count").number_at(i));
-                                                   });
+  at_least(24, hold_index_by_index<ponder<false>, ponder<true>>("ponder",
+                                                                {.dim = "example",
+                                                                 .extent = 4,
+                                                                 .steps = 3,
+                                                                 .fill =
+                                                                     [](mt::blocks& inputs, int) {
+                                                                       for (int k = 0; k < 12; ++k)
+                                                                         inputs["x"].set(
+                                                                             k, (1 + k / 3) * inputs["x"].number_at(k));
+                                                                     }},
+                                                                [&](mt::blocks const& given) {
+                                                                  for (int i = 0; i < 4; ++i)
+                                                                    counts.insert(given.at("count").number_at(i));
+                                                                }));
   CHECK(counts.size() > 2);
 }
 
@@ -163,27 +164,27 @@ struct newton {
 }  // namespace
 
 TEST_CASE("Newton's method ends for each element by itself, and its gradient is that of the theorem") {
-  hold_index_by_index<newton<false>, newton<true>>(
-      "newton",
-      {.dim = "element",
-       .extent = 5,
-       .steps = 2,
-       .fill =
-           [](mt::blocks& inputs, int step) {
-             double const x[] = {0, 1e3, -0.25, 30, 1e-9};
-             for (int i = 0; i < 5; ++i) inputs["x"].set(i, x[(i + step) % 5]);
-             inputs["a"].set(0, 1.5);
-           }},
-      [number = 0](mt::blocks const& given) mutable {
-        double const x[] = {0, 1e3, -0.25, 30, 1e-9};
-        double by_a = 0;
-        for (int i = 0; i < 5; ++i) {
-          double const y = given.at("y").number_at(i), derivative = 3 * y * y + 1.5;
-          CHECK(y * y * y + 1.5 * y == doctest::Approx(x[(i + number) % 5]).epsilon(1e-12));
-          CHECK(given.at("by_x").number_at(i) == doctest::Approx(2 * y / derivative).epsilon(1e-12));
-          by_a -= 2 * y * y / derivative;
-        }
-        CHECK(given.at("by_a").number_at(0) == doctest::Approx(by_a).epsilon(1e-12));
-        ++number;
-      });
+  at_least(24, hold_index_by_index<newton<false>, newton<true>>(
+                   "newton",
+                   {.dim = "element",
+                    .extent = 5,
+                    .steps = 2,
+                    .fill =
+                        [](mt::blocks& inputs, int step) {
+                          double const x[] = {0, 1e3, -0.25, 30, 1e-9};
+                          for (int i = 0; i < 5; ++i) inputs["x"].set(i, x[(i + step) % 5]);
+                          inputs["a"].set(0, 1.5);
+                        }},
+                   [number = 0](mt::blocks const& given) mutable {
+                     double const x[] = {0, 1e3, -0.25, 30, 1e-9};
+                     double by_a = 0;
+                     for (int i = 0; i < 5; ++i) {
+                       double const y = given.at("y").number_at(i), derivative = 3 * y * y + 1.5;
+                       CHECK(y * y * y + 1.5 * y == doctest::Approx(x[(i + number) % 5]).epsilon(1e-12));
+                       CHECK(given.at("by_x").number_at(i) == doctest::Approx(2 * y / derivative).epsilon(1e-12));
+                       by_a -= 2 * y * y / derivative;
+                     }
+                     CHECK(given.at("by_a").number_at(0) == doctest::Approx(by_a).epsilon(1e-12));
+                     ++number;
+                   }));
 }
