@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/comm/moved_subbox.hpp"
 #include "meshtensor/comm/movement.hpp"
 #include "meshtensor/emit/picture_of_parts.hpp"
 

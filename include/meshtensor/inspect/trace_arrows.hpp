@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "meshtensor/comm/moved_subbox.hpp"
 #include "meshtensor/job/collective_planner.hpp"
 #include "meshtensor/pass/cost.hpp"
 

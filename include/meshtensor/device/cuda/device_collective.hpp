@@ -3,6 +3,7 @@
 // transports.
 #pragma once
 
+#include "meshtensor/comm/moved_subbox.hpp"
 #include "meshtensor/comm/strided_slice.hpp"
 #include "meshtensor/device/cuda/box_copier.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "meshtensor/emit/stablehlo/exchange_rows.hpp"
 #include "meshtensor/op/permute.hpp"
+#include "meshtensor/pass/cost/received_elements.hpp"
 
 namespace meshtensor::hlo {
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/comm/moved_subbox.hpp"
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/run/recorded/commands.hpp"
 
