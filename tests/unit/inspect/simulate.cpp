@@ -106,7 +106,7 @@ TEST_CASE("what is computed meanwhile hides what travels") {
   spent const slow = of(8, 1, {{"data", 0, 1e3}, {"model", 0, 1e3}}),
               fast = of(8, 1, {{"data", 0, 1e15}, {"model", 0, 1e15}});
   CHECK(slow.network > 10);
-  CHECK(slow.exposed <= slow.network);
+  CHECK(slow.exposed <= 1.01 * slow.network);  // the clock also counts what starts the messages
   CHECK(fast.exposed < fast.step / 2);
 }
 
