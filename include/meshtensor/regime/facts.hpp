@@ -47,7 +47,7 @@ template <topology T>
 constexpr void find_sums(mixing_facts& f) {
   int const n = f.workers;
   for (int round = 0; round < f.rounds && f.faulty_worker < 0; ++round) {
-    std::vector<double> sums(static_cast<std::size_t>(n));
+    std::vector<double> sums(static_cast<std::size_t>(n), 0.0);
     for (int i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] = T::kept(n, round, i);
     each_message<T>(n, round, [&](int, edge const& e) { sums[static_cast<std::size_t>(e.source)] += e.weight; });
     for (int i = 0; i < n && f.faulty_worker < 0; ++i) {
@@ -59,7 +59,7 @@ constexpr void find_sums(mixing_facts& f) {
 
 /// Whether worker 0 reaches all workers by the messages, or, backwards, is reached by all.
 constexpr bool reaches_all(int n, std::vector<std::pair<int, int>> const& messages, bool backwards) {
-  std::vector<char> reached(static_cast<std::size_t>(n));
+  std::vector<char> reached(static_cast<std::size_t>(n), char{0});
   reached[0] = 1;
   for (bool more = true; more;) {
     more = false;
@@ -92,7 +92,7 @@ constexpr void find_deviation(mixing_facts& f) {
   auto const at = [n](int row, int column) {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column);
   };
-  std::vector<double> shares(at(n, 0)), next(at(n, 0));
+  std::vector<double> shares(at(n, 0), 0.0), next(at(n, 0), 0.0);
   for (int i = 0; i < n; ++i) shares[at(i, i)] = 1;
   for (int round = 0; round < f.rounds; ++round) {
     for (int i = 0; i < n; ++i)

@@ -8,6 +8,13 @@
 namespace meshtensor {
 namespace detail {
 
+/// A policy that has a function for gradients, or for the parameters after the update.
+template <class Policy, class Replica>
+concept exchanges_gradients =
+    requires(Policy const& p, Replica const& r, any_tensor<Replica::type> const& g) { p.gradient(r, g); };
+template <class Policy, class Replica>
+concept changes_updates = requires(Policy const& p, Replica const& r) { p.after_update(r); };
+
 /// Replaces the gradients of an optimizer by the gradients that a policy makes of all replicas' gradients.
 template <class Policy, scope S, dim_type D>
 struct policy_gradients final : regime_hooks {
@@ -19,7 +26,7 @@ struct policy_gradients final : regime_hooks {
   constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {}
   constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
     constexpr dtype T = parameters_of<S>::value;
-    if constexpr (requires(any_tensor<T> g) { policy.gradient(training_replica<S, D>(whole, along), g); }) {
+    if constexpr (exchanges_gradients<Policy, training_replica<S, D>>) {
       gradient = policy.gradient(training_replica<S, D>(whole, along), any_tensor<T>(&b, gradient)).id;
       covered.add(variable_read(b, parameter));
     }
@@ -42,6 +49,15 @@ struct policy_gradients final : regime_hooks {
     }
   }
 };
+
+/// Lets a policy change the parameters that a step has updated, if it has a function for this.
+template <class Policy, class Replica>
+constexpr void update_after(Policy const& policy, Replica const& one) {
+  if constexpr (changes_updates<Policy, Replica>) {
+    auto const here = one.scope.enter();
+    policy.after_update(one);
+  }
+}
 
 }  // namespace detail
 
@@ -80,15 +96,8 @@ struct replicas {
           b.regime = &hooks;
           Program{}(m);
           b.regime = nullptr;
-          if constexpr (requires(training_replica<S, D> r, any_tensor<training_replica<S, D>::type> g) {
-                          policy.gradient(r, g);
-                        })
-            hooks.require_covered(b);
-          if constexpr (requires(training_replica<S, D> r) { policy.after_update(r); }) {
-            training_replica<S, D> const one(m, Replica);
-            auto const here = one.scope.enter();
-            policy.after_update(one);
-          }
+          if constexpr (detail::exchanges_gradients<Policy, training_replica<S, D>>) hooks.require_covered(b);
+          detail::update_after(policy, training_replica<S, D>(m, Replica));
         },
         start_equal);
   }

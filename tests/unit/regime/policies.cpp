@@ -180,7 +180,7 @@ struct idle {
 };
 /// Worker 0 gets a share of all others, so it has more than they. Each also sends to the next one.
 struct towards_first {
-  static constexpr bool slots_vary = true;
+  [[maybe_unused]] static constexpr bool slots_vary = true;
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int workers) { return workers - 1; }
   static constexpr mt::edge incoming(int workers, std::int64_t, int worker, int slot) {

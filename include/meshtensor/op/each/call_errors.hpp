@@ -37,7 +37,8 @@ consteval auto each_body_finding(std::tuple<X...> const*) {
 }
 template <scope S, dim_type D, class Xs, class Body>
 consteval auto each_finding() {
-  return each_body_finding<S, D, Body>(static_cast<tuple_of<Xs> const*>(nullptr));
+  if constexpr (is_handles<Xs>) return each_body_finding<S, D, Body>(static_cast<tuple_of<Xs> const*>(nullptr));
+  else return no_error{};  // of the overload without operands, whose constraint clang looks at too late
 }
 /// The line of a call of each or map. It refuses the call if the types show an error.
 template <class... A>
