@@ -154,7 +154,7 @@ constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W
 /// layout  any dim may be sharded, in parts of any length, because ranks exchange the elements that windows reach
 ///         beyond their parts
 /// grad    the cotangent, at the greatest elements. Their positions are saved, as i32
-/// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T07 two
+/// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T45 two
 ///         windows share a dim; S03 the extent of an output differs from the number of positions of its window
 template <handle X, window_of_pool A>
 constexpr auto max_pool(X const& x, A const& a, detail::pool_line<detail::pool_of_any_number, X, A> const& where = {}) {
