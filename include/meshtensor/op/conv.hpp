@@ -135,7 +135,7 @@ constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   if (w.how.padding.kind != padding::circular) return 0;
   bool const fits =
       b.expect(!Backward && K::dim_rule.kind == extent_rule::fixed,
-               "T06 mt::circular_padding is for convolutions that are not transposed, with a kernel whose "
+               "T49 mt::circular_padding is for convolutions that are not transposed, with a kernel whose "
                "extent is fixed");
   return fits ? w.how.dilation * (K::dim_rule.value - 1) / 2 : 0;
 }
