@@ -409,7 +409,7 @@ TEST_CASE("rules of a layout, and placements that reshard asks for") {
 }
 
 TEST_CASE("axes of a mesh") {
-  check(mt::max_axes, "S01: a mesh has at most 6 axes", [](int count) {
+  check(mt::max_axes, "S24: a mesh has at most 6 axes", [](int count) {
     graph g;
     mt::mesh_shape mesh{};
     mt::layout_rules rules{};
