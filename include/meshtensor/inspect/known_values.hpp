@@ -10,10 +10,10 @@
 namespace meshtensor {
 
 /// Computes values of a plan that follow from constants, extents, positions, numbers of the step and calls of functions
-/// alone. All ranks have them whole. The reference loops compute them, one step after the other.
+/// alone. The reference loops compute the whole tensors, of which a rank may have a part.
 ///
-/// A value is not known if it depends on an input, a variable, a random number, an extension, a collective, or the
-/// index or the result of a loop.
+/// A value is not known if it depends on an input, a variable, a random number, an extension, a collective other than
+/// all_gather, or the index or the result of a loop.
 class known_values : interpreter {
  public:
   known_values(module const& m, binding const& numbers)
@@ -50,11 +50,10 @@ class known_values : interpreter {
   bool follows(value_id v) {
     value const& x = m_.values[v];
     node const& n = m_.nodes[x.node];
-    if (!(x.layout == placement{})) return false;
-    bool const has_body = n.kind == primitive::kernel || n.kind == primitive::composite;
-    if (has_body || n.kind == primitive::argument) {
-      value_id const same = has_body ? m_.link(m_.regions[m_.region_of(n, 0)].results, x.index) : outside(v);
-      if (same == no_id || !find(same)) return false;
+    if (x.layout.has_partial() || x.layout.axes_of(placement::of_loop) != 0) return false;
+    value_id const same = same_as(v, x, n);
+    if (same != no_id) {
+      if (!find(same)) return false;
       order_.push_back({v, same});
       return true;
     }
@@ -65,6 +64,18 @@ class known_values : interpreter {
       if (!find(m_.operand(n, i))) return false;
     order_.push_back({v, value_id(no_id)});
     return true;
+  }
+  /// Another value with the same elements, or no_id.
+  value_id same_as(value_id v, value const& x, node const& n) const {
+    switch (n.kind) {
+      case primitive::kernel:
+      case primitive::composite: return m_.link(m_.regions[m_.region_of(n, 0)].results, x.index);
+      case primitive::argument: return outside(v);
+      case primitive::all_gather:
+      case primitive::local_slice:
+      case primitive::wait: return m_.operand(n, 0);
+      default: return no_id;
+    }
   }
   /// The operand for which an argument of a region stands in all iterations, or no_id.
   value_id outside(value_id argument) const {

@@ -29,8 +29,8 @@ inline predicted_step told_by(rank_clocks& clocks, std::size_t rank) {
 }  // namespace detail
 
 /// The time of a step of an executable or a draft, on a mesh that need not be here. It follows from the list of
-/// instructions, a link for each mesh axis, and the rates that one rank reaches. The clock is that of the first rank, for
-/// which all others are never late.
+/// instructions, a link for each mesh axis, and the rates that one rank reaches. The clock is that of the first rank,
+/// and no other rank is ever late.
 ///
 ///     mt::draft<step_of_large> const large(data(16), model(32), batch(512));
 ///     double const seconds = mt::predict(large, {{"data", 5e-6, 25e9}, {"model", 5e-6, 25e9}}, {1e14, 2e12}).seconds;

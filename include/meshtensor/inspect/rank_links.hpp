@@ -8,29 +8,10 @@
 #include <vector>
 
 #include "meshtensor/inspect/link_clock.hpp"
+#include "meshtensor/inspect/link_direction.hpp"
 #include "meshtensor/inspect/network.hpp"
 
 namespace meshtensor::detail {
-
-/// One direction of a link. It carries one message at a time. A message may go in front of the last one that it was
-/// asked for, if that one begins late enough.
-class link_direction {
- public:
-  std::int64_t earliest(std::int64_t ready, std::int64_t takes) const {
-    std::int64_t const before = std::max(ready, free_from_);
-    return saturated_sum(before, takes) <= begin_ ? before : std::max(ready, end_);
-  }
-  std::int64_t end() const { return end_; }
-  void reserve(std::int64_t begin, std::int64_t end) {
-    if (end <= begin_) free_from_ = end;
-    else if (begin == end_) end_ = end;
-    else free_from_ = end_, begin_ = begin, end_ = end;
-  }
-
- private:
-  std::int64_t free_from_ = 0;        // where the time before the last message begins
-  std::int64_t begin_ = 0, end_ = 0;  // of the last message, or of several without time between them
-};
 
 /// A message from a member of a group to another one.
 struct sent_rows {
@@ -45,6 +26,8 @@ class rank_links {
   rank_links(network const& n, mesh_shape const& mesh, int ranks) : net_(n), mesh_(mesh), ranks_(ranks) {
     out_.resize(n.links.size() * size()), in_.resize(n.links.size() * size());
     taken_.resize(size());
+    for (link const& l : n.links)
+      is_shared_.push_back(std::ranges::any_of(n.shared, [&](name const& axis) { return axis == l.axis; }));
   }
 
   /// Registers a collective as the first rank has it. errors R28
@@ -52,23 +35,17 @@ class rank_links {
     route f;
     f.done.resize(size());
     unsigned axes = 0;
-    bool is_shared = false;
     for (name const& axis : c.axes) {
       std::size_t const i = index_of_link(net_.links, axis);
       f.over.push_back(i);
       axes |= 1u << mesh_.find(axis);
-      bool const shares = is_shared_axis(axis);
-      is_shared = is_shared || shares;
-      double const in_bytes = 1e9 / net_.links[i].bytes_per_second;
+      double const of_byte = 1e9 / net_.links[i].bytes_per_second;
       std::int64_t const takes = saturated_count(seconds_of(net_.links[i], c.call, c.with.count) * 1e9);
-      std::int64_t const others =
-          c.with.count < 2 || !shares
-              ? 0
-              : saturated_count(static_cast<double>(c.with.count - 1) *
-                                static_cast<double>(received_at_most(c.call, c.with.count)) * in_bytes);
-      f.takes = std::max(f.takes, saturated_sum(takes, others));
+      double const to_others =  // on a link that carries the bytes of one member after those of another
+          !is_shared_[i] ? 0 : (c.with.count - 1) * static_cast<double>(received_at_most(c.call, c.with.count));
+      f.takes = std::max(f.takes, saturated_sum(takes, saturated_count(to_others * of_byte)));
       f.latency = std::max(f.latency, saturated_count(net_.links[i].latency * 1e9));
-      f.of_byte = std::max(f.of_byte, in_bytes);
+      f.of_byte = std::max(f.of_byte, of_byte);
     }
     for (int r = 0; r < ranks_; ++r) {
       std::int64_t rest = 0;  // the rank of the group's member at the origin of its axes
@@ -132,12 +109,9 @@ class rank_links {
   };
 
   std::size_t size() const { return static_cast<std::size_t>(ranks_); }
-  bool is_shared_axis(name const& axis) const {
-    return std::ranges::any_of(net_.shared, [&](name const& s) { return s == axis; });
-  }
   /// The index of a rank's link among all links of one direction.
   std::size_t at(std::size_t link, int rank) const {
-    return link * size() + (is_shared_axis(net_.links[link].axis) ? 0 : static_cast<std::size_t>(rank));
+    return link * size() + (is_shared_[link] ? 0 : static_cast<std::size_t>(rank));
   }
 
   /// All members begin when the last one has come, and end together.
@@ -188,6 +162,7 @@ class rank_links {
   network net_;
   mesh_shape mesh_;
   int ranks_;
+  std::vector<bool> is_shared_;           // by link
   std::vector<link_direction> out_, in_;  // by link and rank
   std::vector<route> all_;                // by number
   std::vector<std::int64_t> taken_;
