@@ -41,6 +41,10 @@ inline mt::blocks random_inputs(mt::module const& m, int entry, mt::binding cons
     if (n.kind != mt::primitive::input || n.region != entry) continue;
     mt::block x(m.result_value(n).type, m.result_value(n).dims, b);
     for (std::int64_t k = 0; k < x.size(); ++k) {
+      if (!mt::is_float(x.type())) {  // from -1 to 6
+        x.set(k, static_cast<double>(random() % 8) - 1);
+        continue;
+      }
       double const r = static_cast<double>(random() % 2001) / 1000.0 - 1.0;
       x.set(k, random() % 8 == 0 ? -0.0 : random() % 8 == 1 ? 0.0 : r);
     }
