@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the clocks of ranks what follows from the number of a step: who sends to whom, and which branches run.
+// Gives the clocks of ranks the messages and the branches of a step, if they follow from its number alone.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace meshtensor::detail {
 
-/// What a step's number alone decides: the sources of permutes, and how many iterations of loops run.
+/// The sources of permutes and the numbers of iterations that follow from the number of a step alone.
 class known_at_step {
  public:
   known_at_step(module const& m, plan const& p, timed_list const& list) : values_(m, p.numbers), list_(list) {

@@ -12,8 +12,8 @@ namespace meshtensor {
 /// Computes values of a plan that follow from constants, extents, positions, numbers of the step and calls of functions
 /// alone. The reference loops compute the whole tensors, of which a rank may have a part.
 ///
-/// A value is not known if it depends on an input, a variable, a random number, an extension, a collective other than
-/// all_gather, or the index or the result of a loop.
+/// A value is not known if it depends on an input, a variable, a random number or an extension. It is also not known if
+/// it depends on a collective other than all_gather, or on the index or the result of a loop.
 class known_values : interpreter {
  public:
   known_values(module const& m, binding const& numbers)

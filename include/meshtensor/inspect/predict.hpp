@@ -19,7 +19,7 @@ struct predicted_step {
 
 namespace detail {
 
-/// What the clock of one rank tells.
+/// The times on the clock of one rank.
 inline predicted_step told_by(rank_clocks& clocks, std::size_t rank) {
   double const second = 1e-9;
   return {static_cast<double>(clocks.now()[rank]) * second, clocks.computed()[rank],

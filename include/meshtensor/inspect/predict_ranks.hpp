@@ -2,6 +2,8 @@
 // Predicts the time of steps with a clock for each rank, so that slow ranks, pauses and late messages count.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -70,9 +72,9 @@ inline void require_model(network const& n, mesh_shape const& mesh, std::int64_t
 /// A collective ends for all its ranks together, when the last one has come to it and the time of its messages has
 /// passed. A permute, such as a hop of gossip, is a message to each rank from those ranks whose rows it gets, and it
 /// waits for these alone. The prediction knows the sources of a permute and the condition of a branch if they follow
-/// from numbers of the step and constants alone, as those of `mt::hop` and `mt::local_sgd` do. With other sources, a
-/// rank waits for all others, and of other conditions both branches count. All ranks have the parts of the first rank,
-/// which are the largest.
+/// from constants and numbers of the step. For example, `mt::hop` and `mt::local_sgd` are of this kind. With other
+/// sources, a rank waits for all others, and of other conditions both branches count. All ranks have the parts of the
+/// first rank, which are the largest.
 ///
 /// errors  R28 an axis has no link; a rate, a speed or a pause is not a possible one
 template <class Planned>
