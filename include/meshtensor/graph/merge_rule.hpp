@@ -28,4 +28,9 @@ enum class merge_rule : std::uint8_t {
   restart,
 };
 
+/// The rules by their names, in the order of the enumeration. Checkpoints have these names.
+inline constexpr char const* merge_rule_names[] = {"automatic", "mean", "weighted_mean", "largest",
+                                                   "sum",       "mass", "restart"};
+constexpr char const* text_of(merge_rule rule) { return merge_rule_names[static_cast<int>(rule)]; }
+
 }  // namespace meshtensor

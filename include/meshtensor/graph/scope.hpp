@@ -71,11 +71,10 @@ class trace_scope : public scope_variables {
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims,
                                      merge_rule rule = {}) const {
-    path_id const path = b_->add_path(path_for(parameter), label);
     shape own{};  // an each adds its dim itself
     for (int i = 0; i < dims.count; ++i)
       if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
-    return {b_, detail::read(*b_, detail::declare(*b_, path, T, own, zeros, false, rule))};
+    return {b_, declared(b_->add_path(path_for(parameter), label), T, own, zeros, false, rule)};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>

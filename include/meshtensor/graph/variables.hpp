@@ -26,8 +26,14 @@ constexpr void require_same_start(builder& b, variable const& v, initializer_kin
 constexpr void require_mergeable(builder& b, path_id path, dtype type, shape const& own, initializer const& start,
                                  merge_rule rule) {
   diagnostic d{};
-  if (rule == merge_rule::mass && (own.count != 0 || !is_float(type)))
-    b.note(add_path(d << "T06 '", b.m, path) << "' has the rule mass, which is for one float for each replica");
+  bool is_second = false;
+  for (int i = 0; i < b.m.variable_count; ++i)
+    is_second = is_second || (b.m.variables[i].merge == merge_rule::mass && b.m.variables[i].path != path);
+  if (rule == merge_rule::mass && (own.count != 0 || !is_float(type) || is_second))
+    b.note(add_path(d << "T06 '", b.m, path)
+           << "' has the rule mass, which is for one state: a float without dims, the weight of a replica");
+  else if (rule == merge_rule::sum && type == dtype::boolean)
+    b.note(add_path(d << "T06 '", b.m, path) << "' is of bools, which have no sum: give it the rule largest");
   else if ((rule == merge_rule::mean || rule == merge_rule::weighted_mean) && !is_float(type))
     b.note(add_path(d << "T06 '", b.m, path) << "' is of integers, which have no mean: give it the rule largest or sum");
   else if (rule == merge_rule::restart && start.kind != initializer_kind::constant)

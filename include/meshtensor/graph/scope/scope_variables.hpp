@@ -46,8 +46,7 @@ class scope_variables : public untyped_scope {
     if constexpr (has_start) start = std::get<initializer>(args);
     merge_rule rule = merge_rule::automatic;
     if constexpr (has_rule) rule = std::get<merge_rule>(args);
-    value_id v =
-        detail::read(*b_, detail::declare(*b_, b_->add_path(path_, label.label), T, own, start, Trainable, rule));
+    value_id v = declared(b_->add_path(path_, label.label), T, own, start, Trainable, rule);
     constexpr dtype seen = Trainable ? Compute : T;
     if constexpr (seen != T)
       v = b_->add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&v, 1), seen,
@@ -55,6 +54,10 @@ class scope_variables : public untyped_scope {
     return tensor<seen, std::tuple_element_t<I, std::tuple<Args...>>...>(b_, v);
   }
 
+  constexpr value_id declared(path_id path, dtype type, shape const& own, initializer const& start, bool trainable,
+                              merge_rule rule) const {
+    return detail::read(*b_, detail::declare(*b_, path, type, own, start, trainable, rule));
+  }
   constexpr value_id ordered(value_id v, shape const& dims) const {
     return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }
