@@ -18,14 +18,22 @@ inline constexpr struct replica_dim : mt::dim<"replica"> {} replica;
 inline constexpr struct batch_dim : mt::dim<"batch", 2> {} batch;
 inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 inline constexpr struct hidden_dim : mt::dim<"hidden", 6> {} hidden;
+inline constexpr struct next_dim : mt::dim<"next", hidden + 0> {} next;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
 inline constexpr struct data_axis : mt::axis<"data"> {} data;
 inline constexpr struct model_axis : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct by_replicas : mt::layout<mt::shard<replica, data>, mt::shard<hidden, model>> {};
+struct of_one : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>> {};
 
+inline constexpr mt::layer square = [](mt::scope auto s, auto x) {
+  auto const w = s.parameter("w", hidden, next, mt::normal(0.3));
+  return x + tanh(rename(einsum(x, w, mt::to(batch, next)), next, hidden));
+};
 inline constexpr mt::layer network = [](mt::scope auto s, auto x) {
-  auto const w = s.parameter("first/w", in, hidden, mt::normal(0.5));
-  auto const h = tanh(einsum(x, w, mt::to(batch, hidden)));
+  auto const w = s.parameter("first", in, hidden, mt::normal(0.5));
+  auto const first = tanh(einsum(x, w, mt::to(batch, hidden)));
+  auto const h = mt::repeat(s / "layers", layers, first, [](mt::scope auto l, auto v) { return square(l / "square", v); });
   return sum(h * s.parameter("gain", hidden, mt::constant(0.5)), hidden);
 };
 struct train_step {
@@ -74,6 +82,20 @@ std::vector<T> numbers_of(mt::store& weights, std::string const& label) {
   auto const whole = weights.get<T>(label);
   return std::vector<T>(whole.data(), whole.data() + whole.size());
 }
+
+/// The training of one model, without replicas.
+struct plain_training {
+  explicit plain_training(mt::job const& job, int on_data = 1, int on_model = 1, std::uint64_t seed = 3)
+      : weights(job, seed), step(weights, data(on_data), model(on_model)), looks(weights, data(on_data), model(on_model)) {}
+  void once() { step(mt::feed<"x">(numbers(8, weights.step() + 1))); }
+  std::vector<double> looked() {
+    auto const y = looks(mt::feed<"x">(numbers(8, 99))).get<"y">().gather();
+    return std::vector<double>(y.data(), y.data() + y.size());
+  }
+  mt::store weights;
+  run_in_f64<train_step, of_one> step;
+  run_in_f64<look, of_one> looks;
+};
 
 /// A training with some replicas on some ranks. At the start, the replicas differ in their parameters and counts.
 template <class Policy, class Layout = by_replicas>

@@ -12,7 +12,7 @@
 
 #include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/base/function.hpp"
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/graph/merge_rule.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/tensor/view.hpp"
