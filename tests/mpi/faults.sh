@@ -17,6 +17,8 @@
 #   slow       … or carries little: nothing goes wrong
 #   preempted  SIGTERM to one rank, SIGUSR1 to mpirun, SIGTERM to mpirun: a checkpoint of that step, exit code 75; started
 #              again it ends with the bits of a run that was left alone
+#   resumes    one of four replicas gets SIGKILL: the checkpoint goes on with three, then with two and with four, and the
+#              mean of the replicas stays
 #   soak       harm by chance, again and again, with those bits at the end and nothing left over;
 #              MESHTENSOR_SOAK_STEPS and MESHTENSOR_SOAK_SEED: how long, and which
 set -uo pipefail
@@ -42,10 +44,10 @@ fail() {
 }
 seconds_since() { awk -v now="$EPOCHREALTIME" -v then="$1" 'BEGIN {printf "%.1f", now - then}'; }
 
-# ranks ARGUMENTS...: three ranks, of which the last has these arguments, in the background.
+# ranks ARGUMENTS...: three ranks, or one more than `others`, of which the last has these arguments, in the background.
 ranks() {
   : >err
-  "$mpirun" "${more[@]}" "$flag" 2 "$program" "$mark" "${common[@]}" : "$flag" 1 "${last:-$program}" "$mark" "${common[@]}" "$@" \
+  "$mpirun" "${more[@]}" "$flag" "${others:-2}" "$program" "$mark" "${common[@]}" : "$flag" 1 "${last:-$program}" "$mark" "${common[@]}" "$@" \
     >out 2>err &
   job=$!
 }
@@ -365,6 +367,26 @@ END
         grep -Eq 'begins at step ([7-9]|[1-9][0-9])' err || fail "SIG$signal: it began anew: $(cat err)"
       done
     fi
+    ;;
+  resumes)
+    common=(replicas)
+    others=3
+    ranks kills
+    wait_for 'harm at'
+    ends 10 "$(said_by 'meshtensor R21: rank 3 failed: process [0-9]+ on .* (was killed by SIGKILL|is gone)')"
+    before=4 steps=20
+    for count in 3 2 4; do
+      others=$((count - 1))
+      steps=$((steps + 15))
+      common=(replicas "steps=$steps")
+      ranks
+      wait "$job" || fail "$part: $count replicas: exit code $?: $(cat err)"
+      said="meshtensor warning C13: the $before replicas of the checkpoint 'run/[0-9]{4}-step-$((steps - 15))' became $count: .* whose sum goes from $before to $count,? "
+      grep -Eq "$said" err || fail "$part: no '$said' in: $(cat err)"
+      grep -Eq "^at the end: $count replicas" out || fail "$part: no end: $(cat out err)"
+      echo "$part: $(grep -Eho 'C13: .*' err)"
+      before=$count
+    done
     ;;
   soak)
     steps=${MESHTENSOR_SOAK_STEPS:-60}
