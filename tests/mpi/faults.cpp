@@ -22,7 +22,7 @@
 //                                          on: the mean of the replicas must be that of the checkpoint
 //
 // passes: start-up
-// script: faults.sh stopped computes throws refuses leaves dies survives memory facts builds cut slow preempted soak resumes
+// script: faults.sh stopped computes throws refuses leaves dies survives memory facts builds cut slow preempted soak
 // twin: -ffast-math
 // optimize: 0
 // needs: io mpi
@@ -226,8 +226,8 @@ int run_replicas(mt::job const& job, arguments const& a) {
   int const n = job.processes();
   mt::store weights(job);
   mt::executable<mt::precision<replicas, mt::f64>, mesh, over_ranks> step(weights, data(n), replica(n), width(wide));
-  mt::executable<mt::precision<mt::consensus<shown, replicas>, mt::f64>, mesh, over_ranks> mean(weights, data(n),
-                                                                                                replica(n), width(wide));
+  mt::executable<mt::precision<mt::consensus<shown, replicas>, mt::f64>, mesh, over_ranks> mean(
+      weights, data(n), replica(n), width(wide));
   mt::checkpoints keep(weights, "run", {.every = 5, .in_background = false});
   auto const consensus = [&] {
     double sum = 0, factor = 1;

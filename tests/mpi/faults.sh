@@ -10,15 +10,14 @@
 #   refuses    a feed that a rank alone gives, and that does not fit
 #   leaves     a rank ends its program, after a refusal, too, or makes fewer jobs than the others
 #   memory     a rank has less than the plan needs
-#   dies       a rank gets SIGKILL, faults, aborts, exits, and does not even tell MPI
+#   dies       a rank gets SIGKILL, faults, aborts, exits, and does not even tell MPI; one of four replicas dies, too, and
+#              the checkpoint goes on with three, then with two and with four: the mean of the replicas stays
 #   survives   … as guests, whose launcher leaves the others be: they are told
 #   facts      a rank has other arguments   builds     a rank runs a program that was compiled otherwise
 #   cut        the link between two machines goes down; as root, with Open MPI
 #   slow       … or carries little: nothing goes wrong
 #   preempted  SIGTERM to one rank, SIGUSR1 to mpirun, SIGTERM to mpirun: a checkpoint of that step, exit code 75; started
 #              again it ends with the bits of a run that was left alone
-#   resumes    one of four replicas gets SIGKILL: the checkpoint goes on with three, then with two and with four, and the
-#              mean of the replicas stays
 #   soak       harm by chance, again and again, with those bits at the end and nothing left over;
 #              MESHTENSOR_SOAK_STEPS and MESHTENSOR_SOAK_SEED: how long, and which
 set -uo pipefail
@@ -268,6 +267,24 @@ END
     ranks throws inside
     wait_for 'harm at'
     ends 10 '^rank 2: .*the disk is full'
+    common=(replicas)
+    others=3
+    ranks kills
+    wait_for 'harm at'
+    ends 10 "$(said_by 'meshtensor R21: rank 3 failed: process [0-9]+ on .* (was killed by SIGKILL|is gone)')"
+    before=4 steps=20
+    for count in 3 2 4; do
+      others=$((count - 1))
+      steps=$((steps + 15))
+      common=(replicas "steps=$steps")
+      ranks
+      wait "$job" || fail "$part: $count replicas: exit code $?: $(cat err)"
+      said="meshtensor warning C13: the $before replicas of the checkpoint 'run/[0-9]{4}-step-$((steps - 15))' became $count: .* whose sum goes from $before to $count,? "
+      grep -Eq "$said" err || fail "$part: no '$said' in: $(cat err)"
+      grep -Eq "^at the end: $count replicas" out || fail "$part: no end: $(cat out err)"
+      echo "$part: $(grep -Eho 'C13: .*' err)"
+      before=$count
+    done
     ;;
   survives)
     export MESHTENSOR_WAIT_SECONDS=0 MESHTENSOR_WARN_SECONDS=0
@@ -367,26 +384,6 @@ END
         grep -Eq 'begins at step ([7-9]|[1-9][0-9])' err || fail "SIG$signal: it began anew: $(cat err)"
       done
     fi
-    ;;
-  resumes)
-    common=(replicas)
-    others=3
-    ranks kills
-    wait_for 'harm at'
-    ends 10 "$(said_by 'meshtensor R21: rank 3 failed: process [0-9]+ on .* (was killed by SIGKILL|is gone)')"
-    before=4 steps=20
-    for count in 3 2 4; do
-      others=$((count - 1))
-      steps=$((steps + 15))
-      common=(replicas "steps=$steps")
-      ranks
-      wait "$job" || fail "$part: $count replicas: exit code $?: $(cat err)"
-      said="meshtensor warning C13: the $before replicas of the checkpoint 'run/[0-9]{4}-step-$((steps - 15))' became $count: .* whose sum goes from $before to $count,? "
-      grep -Eq "$said" err || fail "$part: no '$said' in: $(cat err)"
-      grep -Eq "^at the end: $count replicas" out || fail "$part: no end: $(cat out err)"
-      echo "$part: $(grep -Eho 'C13: .*' err)"
-      before=$count
-    done
     ;;
   soak)
     steps=${MESHTENSOR_SOAK_STEPS:-60}

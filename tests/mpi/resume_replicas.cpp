@@ -72,8 +72,9 @@ TEST_CASE("an error of merging is thrown on all ranks") {
   mt::save(one.weights, folder.path, {}, {.only = is_model});
   training<policy> other(job, size + 1, size);
   auto const bytes = other.bytes();
-  CHECK(sentence([&] { mt::load(other.weights, folder.path, {.only = is_model}); }).find("lacks 'regime/push_sum_weight'") !=
-        std::string::npos);
+  CHECK(sentence([&] {
+          mt::load(other.weights, folder.path, {.only = is_model});
+        }).find("lacks 'regime/push_sum_weight'") != std::string::npos);
   CHECK(other.bytes() == bytes);
   mt::on_warning() = before;
 }

@@ -27,7 +27,8 @@ using policy = mt::stochastic_gradient_push<mt::random_out_degrees<5>>;
 struct place {
   int layout, on_data, on_model;
 };
-constexpr place places[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 5, 1}, {1, 2, 2}, {1, 5, 1}, {2, 2, 3}, {3, 2, 4}, {3, 1, 7}};
+constexpr place places[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 5, 1}, {1, 2, 2},
+                            {1, 5, 1}, {2, 2, 3}, {3, 2, 4}, {3, 1, 7}};
 constexpr int counts[] = {1, 2, 3, 4, 6, 8};
 
 /// A store with a training of some replicas, under a layout.

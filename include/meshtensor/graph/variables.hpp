@@ -35,7 +35,8 @@ constexpr void require_mergeable(builder& b, path_id path, dtype type, shape con
   else if (rule == merge_rule::sum && type == dtype::boolean)
     b.note(add_path(d << "T06 '", b.m, path) << "' is of bools, which have no sum: give it the rule largest");
   else if ((rule == merge_rule::mean || rule == merge_rule::weighted_mean) && !is_float(type))
-    b.note(add_path(d << "T06 '", b.m, path) << "' is of integers, which have no mean: give it the rule largest or sum");
+    b.note(add_path(d << "T06 '", b.m, path)
+           << "' is of integers, which have no mean: give it the rule largest or sum");
   else if (rule == merge_rule::restart && start.kind != initializer_kind::constant)
     b.note(add_path(d << "T06 '", b.m, path)
            << "' has the rule restart, but does not start with a constant: give it one, as mt::zeros");
@@ -82,8 +83,9 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
                << "' starts equal for all indices of an each in one place, but not in "
                   "another: give mt::start_equal to both");
       if (diagnostic d{}; v.merge != rule)
-        b.note(add_path(d << "G03 '", b.m, path)
-               << "' is declared twice, with two rules by which replicas are merged: give both the same mt::merge_rule");
+        b.note(
+            add_path(d << "G03 '", b.m, path)
+            << "' is declared twice, with two rules by which replicas are merged: give both the same mt::merge_rule");
       if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
       b.declared[i] = true;
       return static_cast<variable_id>(i);
@@ -96,9 +98,20 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   }
   if (start.kind == initializer_kind::constant) require_element(b, start.argument, type, "is the initial value of");
   b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
-  b.m.variables[b.m.variable_count] = {
-      path,   type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {},
-      b.site, 0,    equal,     false,      rule,                  static_cast<std::uint8_t>(along + 1)};
+  b.m.variables[b.m.variable_count] = {path,
+                                       type,
+                                       trainable,
+                                       start.kind,
+                                       b.add_number(start.argument),
+                                       dims,
+                                       static_cast<std::uint8_t>(stacked),
+                                       {},
+                                       b.site,
+                                       0,
+                                       equal,
+                                       false,
+                                       rule,
+                                       static_cast<std::uint8_t>(along + 1)};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
 }

@@ -97,11 +97,11 @@ class saved_values : public loaded_values {
       throw error("C07", {what_, " has no value '", label, "', ", s.text(), did_you_mean(label, known)});
     }
     saved_value const& v = found->second.value;
-    bool fits = v.stored != nullptr && v.stored->type == s.type;
-    replica_match const match = fits ? match_of(v, s) : replica_match{};
-    if (!match.fits)
+    bool const is_same_type = v.stored != nullptr && v.stored->type == s.type;
+    replica_match const match = match_of(v, s);
+    if (!is_same_type || !match.fits)
       throw error("C08", {what_, " has '", label, "' as ", v.text(), ", but the program has ", s.text(),
-                          fits ? about_replicas(v, s) : ""});
+                          is_same_type ? about_replicas(v, s) : ""});
     if (match.differs()) replicas.require_merges(label, v, s);
     return true;
   }

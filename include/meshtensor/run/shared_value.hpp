@@ -89,8 +89,9 @@ inline void require_same(std::string const& label, stored const& held, stored co
   detail::require_same_parts(label, held, expected);
   held.start.require_same(label, expected.start);
   if (held.replica_dim >= 0 && held.replica_dim == expected.replica_dim && held.merge != expected.merge)
-    throw error("R04", {"'", label, "' of replicas is merged by the rule ", text_of(held.merge), " in one program and by ",
-                        text_of(expected.merge), " in another: give both the same mt::merge_rule"});
+    throw error("R04",
+                {"'", label, "' of replicas is merged by the rule ", text_of(held.merge), " in one program and by ",
+                 text_of(expected.merge), " in another: give both the same mt::merge_rule"});
 }
 
 }  // namespace meshtensor

@@ -60,7 +60,8 @@ TEST_CASE("version 3 has replicas") {
   CHECK(text_of(an_index()).find("\"version\": 2") != std::string::npos);
   mt::io::checkpoint_index index = an_index();
   index.values.at("a/\"b\"").replica_dim = 1, index.values.at("a/\"b\"").merge = mt::merge_rule::weighted_mean;
-  index.values["weight"] = {mt::io::storage_of(mt::f32), "", {{{mt::name("rows"), 5}, "", {5}}}, {1}, 0, mt::merge_rule::mass};
+  index.values["weight"] = {mt::io::storage_of(mt::f32), "", {{{mt::name("rows"), 5}, "", {5}}}, {1}, 0,
+                            mt::merge_rule::mass};
   index.mass = "weight";
   std::string const text = text_of(index);
   CHECK(text.find("\"version\": 3") != std::string::npos);

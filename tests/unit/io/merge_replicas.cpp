@@ -86,8 +86,7 @@ TEST_CASE("a box that is merged in pieces is the same as in one") {
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t j = 0; j < 5; ++j)
       for (std::size_t c = 0; c < 4; ++c) {
-        double const mean =
-            (0.5 * saved[r * 12 + c] + 2 * saved[r * 12 + 4 + c] + 0.5 * saved[r * 12 + 8 + c]) / 3;
+        double const mean = (0.5 * saved[r * 12 + c] + 2 * saved[r * 12 + 4 + c] + 0.5 * saved[r * 12 + 8 + c]) / 3;
         CHECK(whole[r * 20 + j * 4 + c] == doctest::Approx(mean).epsilon(1e-6));
       }
 }

@@ -33,7 +33,8 @@ inline constexpr mt::layer square = [](mt::scope auto s, auto x) {
 inline constexpr mt::layer network = [](mt::scope auto s, auto x) {
   auto const w = s.parameter("first", in, hidden, mt::normal(0.5));
   auto const first = tanh(einsum(x, w, mt::to(batch, hidden)));
-  auto const h = mt::repeat(s / "layers", layers, first, [](mt::scope auto l, auto v) { return square(l / "square", v); });
+  auto const h =
+      mt::repeat(s / "layers", layers, first, [](mt::scope auto l, auto v) { return square(l / "square", v); });
   return sum(h * s.parameter("gain", hidden, mt::constant(0.5)), hidden);
 };
 struct train_step {
@@ -64,7 +65,8 @@ using run_in_f64 = mt::executable<mt::precision<Program, mt::f64>, mesh, Layout,
 /// Numbers of a step that differ from replica to replica.
 inline std::vector<double> numbers(std::size_t count, std::uint64_t seed) {
   std::vector<double> all(count);
-  for (double& x : all) x = static_cast<double>((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 40) * 0x1p-24;
+  for (double& x : all)
+    x = static_cast<double>((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 40) * 0x1p-24;
   return all;
 }
 
@@ -86,7 +88,9 @@ std::vector<T> numbers_of(mt::store& weights, std::string const& label) {
 /// The training of one model, without replicas.
 struct plain_training {
   explicit plain_training(mt::job const& job, int on_data = 1, int on_model = 1, std::uint64_t seed = 3)
-      : weights(job, seed), step(weights, data(on_data), model(on_model)), looks(weights, data(on_data), model(on_model)) {}
+      : weights(job, seed),
+        step(weights, data(on_data), model(on_model)),
+        looks(weights, data(on_data), model(on_model)) {}
   void once() { step(mt::feed<"x">(numbers(8, weights.step() + 1))); }
   std::vector<double> looked() {
     auto const y = looks(mt::feed<"x">(numbers(8, 99))).get<"y">().gather();

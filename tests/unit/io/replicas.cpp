@@ -104,15 +104,16 @@ TEST_CASE("the consensus stays, and each state follows its rule") {
         continue;
       }
       CHECK(after.of<double>("regime/push_sum_weight") == std::vector<double>(static_cast<std::size_t>(m), 1));
-      CHECK(after.of<std::int64_t>("count") == std::vector<std::int64_t>(static_cast<std::size_t>(m), 10 * (n - 1) + 3));
+      CHECK(after.of<std::int64_t>("count") ==
+            std::vector<std::int64_t>(static_cast<std::size_t>(m), 10 * (n - 1) + 3));
       check_near(after.of<double>("optimizer/layers/square/w/v"), mean_of(moments, 1, n, m));
       std::string const many = n == 1 ? "the replica" : "the " + std::to_string(n) + " replicas";
       REQUIRE(quiet.said.size() == 1);
-      CHECK(quiet.said[0] == "C13: " + many + " of the checkpoint '" + (run / "0001-step-3") + "' became " +
-                                 std::to_string(m) +
-                                 ": parameters start at the mean weighted by 'regime/push_sum_weight', whose sum goes from " +
-                                 std::to_string(n) + " to " + std::to_string(m) +
-                                 ", and moments and states at the mean; counts at the largest");
+      CHECK(quiet.said[0] ==
+            "C13: " + many + " of the checkpoint '" + (run / "0001-step-3") + "' became " + std::to_string(m) +
+                ": parameters start at the mean weighted by 'regime/push_sum_weight', whose sum goes from " +
+                std::to_string(n) + " to " + std::to_string(m) +
+                ", and moments and states at the mean; counts at the largest");
       CHECK(std::isfinite(after.once()));
     }
   }
@@ -158,16 +159,17 @@ TEST_CASE("every rule does what it says") {
     for (bool const one : now.of<bool>("regime/seen")) CHECK(one);
     CHECK(now.of<std::uint8_t>("regime/small") == repeated<std::uint8_t>({250}, m));
     REQUIRE(quiet.said.size() == 1);
-    CHECK(quiet.said[0].ends_with("parameters start at the mean weighted by 'regime/weight', whose sum goes from 4 to " +
-                                  std::to_string(m) +
-                                  ", and moments and states at the mean; counts at the largest; states with the rule "
-                                  "sum at their share of it; states with the rule restart anew"));
+    CHECK(quiet.said[0].ends_with(
+        "parameters start at the mean weighted by 'regime/weight', whose sum goes from 4 to " + std::to_string(m) +
+        ", and moments and states at the mean; counts at the largest; states with the rule "
+        "sum at their share of it; states with the rule restart anew"));
   }
   w.set("regime/sent", std::vector<std::int32_t>(4, 2'000'000'000));
   mt::save(w, run.path());
   training<with_rules> few(job, 3, 1);
-  CHECK(sentence([&] { mt::load(few.weights, run.path()); })
-            .starts_with("meshtensor C13: a share of a sum over 4 replicas is too large for its dtype: 2666666667"));
+  CHECK(sentence([&] {
+          mt::load(few.weights, run.path());
+        }).starts_with("meshtensor C13: a share of a sum over 4 replicas is too large for its dtype: 2666666667"));
   w.set("regime/sent", std::vector<std::int32_t>(4));
   w.set("regime/weight", std::vector<float>{1, -1, 0.5f, 2.5f});
   std::string const path = mt::save(w, run.path());
@@ -175,7 +177,8 @@ TEST_CASE("every rule does what it says") {
   auto const before = none.bytes();
   CHECK(sentence([&] { mt::load(none.weights, run.path()); }) ==
         "meshtensor C13: the checkpoint '" + path +
-            "' has weights of replicas, 'regime/weight', that are negative or have the sum 3.0: no mean can be weighted by them");
+            "' has weights of replicas, 'regime/weight', that are negative or have the sum 3.0: no mean can be "
+            "weighted by them");
   CHECK(none.bytes() == before);
 }
 
@@ -206,7 +209,8 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
   plain_training joined(job, 1, 2, 8);
   mt::load(joined.weights, many.path()).require_all();  // the mean has the weights
   REQUIRE(quiet.said.size() == 1);
-  CHECK(quiet.said[0].starts_with("C13: the 3 replicas of the checkpoint '" + back + "' became 1: parameters start at "));
+  CHECK(
+      quiet.said[0].starts_with("C13: the 3 replicas of the checkpoint '" + back + "' became 1: parameters start at "));
   check_near(joined.looked(), spread.looked());
   CHECK(numbers_of<std::int64_t>(joined.weights, "count") == std::vector<std::int64_t>{5});
   joined.once();
@@ -255,7 +259,8 @@ TEST_CASE("equal replicas resume bit for bit, and values may wait in the files")
   CHECK(start->step() == 2);
   CHECK(two.of<double>("first") == std::vector<double>(w.begin(), w.begin() + 48));
   CHECK(quiet.said.size() == 1);
-  CHECK(quiet.said[0].ends_with("parameters start at the mean and moments and states at the mean; counts at the largest"));
+  CHECK(quiet.said[0].ends_with(
+      "parameters start at the mean and moments and states at the mean; counts at the largest"));
 
   mt::store later(job);
   auto const waits = mt::load(later, run.path());
@@ -283,8 +288,9 @@ TEST_CASE("what cannot be merged is refused") {
   CHECK(sentence([&] { mt::load(three.weights, run.path()); }).starts_with("meshtensor C"));
   CHECK(three.bytes() == before);
   training<pushed> same(job, 4, 1);
-  CHECK(sentence([&] { mt::load(same.weights, run.path()); })
-            .starts_with("meshtensor C07: the checkpoint '" + path + "' has no value 'regime/push_sum_weight'"));
+  CHECK(sentence([&] {
+          mt::load(same.weights, run.path());
+        }).starts_with("meshtensor C07: the checkpoint '" + path + "' has no value 'regime/push_sum_weight'"));
   mt::load(same.weights, run.path(), {.only = is_model});
   CHECK(same.of<double>("first") == four.of<double>("first"));
 
@@ -297,10 +303,11 @@ TEST_CASE("what cannot be merged is refused") {
   text.resize(text.size() - 20);
   text += mt::io::text_of(mt::io::checksum_of(text)) + "\"\n}\n";
   std::ofstream(whole + "/index.json") << text;
-  CHECK(sentence([&] { mt::load(three.weights, whole); }) ==
-        "meshtensor C08: the checkpoint '" + whole +
-            "' has 'count' as i64[replica=4/data=2], but the program has i64[replica=3]; it was saved without a word on "
-            "how replicas are merged, so it needs as many replicas");
+  CHECK(
+      sentence([&] { mt::load(three.weights, whole); }) ==
+      "meshtensor C08: the checkpoint '" + whole +
+          "' has 'count' as i64[replica=4/data=2], but the program has i64[replica=3]; it was saved without a word on "
+          "how replicas are merged, so it needs as many replicas");
   training<pushed> old(job, 4, 1);
   mt::load(old.weights, whole).require_all();
   CHECK(old.bytes() == four.bytes());
@@ -312,7 +319,8 @@ namespace {
 struct of_integers {
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    r.scope.update(r.scope.state("n", mt::i64, mt::merge_rule::mean), r.scope.state("n", mt::i64, mt::merge_rule::mean));
+    r.scope.update(r.scope.state("n", mt::i64, mt::merge_rule::mean),
+                   r.scope.state("n", mt::i64, mt::merge_rule::mean));
   }
 };
 struct of_bools {
@@ -357,11 +365,14 @@ std::string refused() {
 TEST_CASE("a rule that does not fit a state is refused") {
   CHECK(refused<of_integers>().starts_with(
       "meshtensor T06: 'regime/n' is of integers, which have no mean: give it the rule largest or sum"));
-  CHECK(refused<of_bools>().starts_with("meshtensor T06: 'regime/b' is of bools, which have no sum: give it the rule largest"));
+  CHECK(refused<of_bools>().starts_with(
+      "meshtensor T06: 'regime/b' is of bools, which have no sum: give it the rule largest"));
   CHECK(refused<of_two_weights>().starts_with("meshtensor T06: 'regime/b' has the rule mass, which is for one state"));
   CHECK(refused<of_wide_weights>().starts_with("meshtensor T06: 'regime/a' has the rule mass, which is for one state"));
-  CHECK(refused<of_drawn>().starts_with("meshtensor T06: 'regime/a' has the rule restart, but does not start with a constant"));
-  CHECK(refused<of_two_rules>().starts_with("meshtensor G03: 'regime/a' is declared twice, with two rules by which replicas are merged"));
+  CHECK(refused<of_drawn>().starts_with(
+      "meshtensor T06: 'regime/a' has the rule restart, but does not start with a constant"));
+  CHECK(refused<of_two_rules>().starts_with(
+      "meshtensor G03: 'regime/a' is declared twice, with two rules by which replicas are merged"));
   CHECK(refused<with_rules>() == sentence([] {}));
 }
 

@@ -18,7 +18,7 @@ struct dims_among_all {
 /// The position of an argument in a declaration: dims first, then an initializer, then a rule for merging replicas. It
 /// is 3 for anything else.
 template <class A>
-inline constexpr int place_in_declaration = dim_type<A>                          ? 0
+inline constexpr int place_in_declaration = dim_type<A>                      ? 0
                                             : std::is_same_v<A, initializer> ? 1
                                             : std::is_same_v<A, merge_rule>  ? 2
                                                                              : 3;

@@ -34,7 +34,7 @@ inline double running_mean(double mean, double x, double share) {
   return std::isfinite(mean) ? mean + (x - mean) * share : mean + x;
 }
 
-/// A share of a sum that is cut into `parts`: the first shares of integers are larger by one if it cannot be cut evenly.
+/// A share of a sum that is cut into `parts`. If integers cannot be cut evenly, the first shares are larger by one.
 template <class A>
 A share_of(A sum, std::int64_t parts, std::int64_t which) {
   if constexpr (std::floating_point<A>) {
@@ -67,9 +67,9 @@ inline void for_each_piece(view const& part, std::int64_t limit, function_ref<vo
   }
 }
 
-/// Merges a box of one replica, which has the dim of replicas at `along` with extent 1, and writes it to all replicas of
-/// the windows `to`. `read` reads the box of a saved replica into a dense view. Floats are summed in f64 and integers in
-/// i64, in the order of replicas, so that the results do not depend on how values were spread over ranks.
+/// Merges a box of one replica, which has the dim of replicas at `along` with extent 1. Writes it to all replicas of the
+/// windows `to`. `read` reads the box of a saved replica into a dense view. Floats are summed in f64 and integers in i64,
+/// in the order of replicas, so that the results do not depend on how values were spread over ranks.
 ///
 /// errors  C13 a share of a sum of integers is too large for the dtype
 template <class E>

@@ -30,7 +30,7 @@ inline replica_match match_of(saved_value const& v, stored const& s) {
   replica_match match;
   int const count = static_cast<int>(s.dims.size());
   auto const saved_count = static_cast<int>(v.dims.size());
-  bool const is_spread = v.replica_dim < 0 && s.replica_dim >= 0 && saved_count + 1 == count;   // one becomes several
+  bool const is_spread = v.replica_dim < 0 && s.replica_dim >= 0 && saved_count + 1 == count;  // one becomes several
   bool const is_joined = v.replica_dim >= 0 && s.replica_dim < 0 && saved_count == count + 1;  // several become one
   if (saved_count != count && !is_spread && !is_joined) return match;
   match.fits = true;
@@ -40,7 +40,8 @@ inline replica_match match_of(saved_value const& v, stored const& s) {
     int at = i + (is_spread && i >= s.replica_dim);
     if (is_joined && i == v.replica_dim) at = count;
     else if (!d.label.empty()) at = meshtensor::detail::position_of(s.dims, d.label);
-    match.fits = match.fits && at >= 0 && (!is_spread || at != s.replica_dim) && std::ranges::count(match.places, at) == 0;
+    match.fits =
+        match.fits && at >= 0 && (!is_spread || at != s.replica_dim) && std::ranges::count(match.places, at) == 0;
     match.places.push_back(at);
     if (!match.fits) return match;
     bool const are_replicas = i == v.replica_dim && (at == s.replica_dim || is_joined);

@@ -18,9 +18,9 @@
 
 namespace meshtensor::io {
 
-/// Merges saved replicas. All new replicas get the same values, but for sums of integers. So the mean of all replicas,
-/// which `consensus` computes, stays as it was. Each rank reads the parts of all saved replicas that its own part needs,
-/// piece by piece.
+/// Merges saved replicas. All new replicas get the same values, but for sums of integers. Therefore the mean of all
+/// replicas, which `consensus` computes, stays as it was. Each rank reads, piece by piece, the parts of all saved
+/// replicas that its own part needs.
 ///
 /// errors  C13 the weights of the saved replicas are missing or have no positive sum, or a value has the rule `restart`
 ///         and no constant to start with
@@ -30,8 +30,8 @@ class replica_merger {
 
   replica_merger(saved_files& files, named_values const& values) : files_(files), values_(values) {}
 
-  std::string what;                              // the checkpoint or file, for sentences
-  std::string mass;                              // the name of the weights by which saved replicas count, or empty
+  std::string what;                             // the checkpoint or file, for sentences
+  std::string mass;                             // the name of the weights by which saved replicas count, or empty
   std::function<void(std::string const&)> say;  // gets one sentence about what was done
 
   /// The rule for a value. It is `automatic` if one model becomes several, so that each gets a copy.
