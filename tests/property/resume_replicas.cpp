@@ -48,7 +48,7 @@ struct held {
   void draw() {
     for (auto& [label, s] : weights.values()) {
       auto const size = static_cast<std::size_t>(s.bytes() / static_cast<std::int64_t>(mt::bytes_of(s.type)));
-      std::vector<double> const drawn = numbers(size, ++seed);
+      std::vector<double> const drawn = numbers(size, ++drawn_from);
       if (s.type == mt::f64) weights.set(label, drawn);
       else weights.set(label, std::vector<std::int64_t>(drawn.begin(), drawn.end()));
     }
@@ -56,7 +56,7 @@ struct held {
 
   mt::store weights;
   std::shared_ptr<void> step;
-  std::uint64_t seed = 11;
+  std::uint64_t drawn_from = 11;
 };
 
 }  // namespace

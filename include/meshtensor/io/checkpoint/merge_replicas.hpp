@@ -67,9 +67,9 @@ inline void for_each_piece(view const& part, std::int64_t limit, function_ref<vo
   }
 }
 
-/// Merges a box of one replica, which has the dim of replicas at `along` with extent 1. Writes it to all replicas of the
-/// windows `to`. `read` reads the box of a saved replica into a dense view. Floats are summed in f64 and integers in i64,
-/// in the order of replicas, so that the results do not depend on how values were spread over ranks.
+/// Merges a box of one replica, which has the dim of replicas at `along` with extent 1. Writes it to all replicas of
+/// the windows `to`. `read` reads the box of a saved replica into a dense view. Floats are summed in f64 and integers
+/// in i64, in the order of replicas. Therefore the results do not depend on how values were spread over ranks.
 ///
 /// errors  C13 a share of a sum of integers is too large for the dtype
 template <class E>
