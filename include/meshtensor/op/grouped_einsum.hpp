@@ -185,8 +185,8 @@ constexpr auto grouped_einsum(
   }
 }
 /// Rejects a call in which the dims of the result are not in `to(...)`.
-template <handle X, handle Y, class Index, dim_type D, detail::argument A = detail::no_argument,
-          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+template <handle X, handle Y, class Index, dim_type D, detail::argument A = detail::none_given,
+          detail::argument B = detail::none_given, detail::argument C = detail::none_given>
 requires(!detail::is_to<A>)
 constexpr auto grouped_einsum(X const& x, Y const&, Index const&, D, A const& = {}, B const& = {}, C const& = {},
                               detail::refused_call<"T26 grouped_einsum(x, matrices, index, groups, mt::to(dims of the "

@@ -35,9 +35,8 @@ constexpr auto while_loop(S const& s,
 }
 
 /// Rejects a loop without a limit.
-template <scope S, detail::argument Condition, detail::argument Body = detail::no_argument,
-          class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
-          class D = detail::no_argument>
+template <scope S, detail::argument Condition, detail::argument Body = detail::none_given, class A = detail::none_given,
+          class B = detail::none_given, class C = detail::none_given, class D = detail::none_given>
 requires(!std::same_as<Condition, at_most>)
 constexpr auto while_loop(S const& s, Condition const&, Body const& = {}, A const& a = {}, B const& b = {},
                           C const& c = {}, D const& d = {},

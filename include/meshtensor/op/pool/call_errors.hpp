@@ -52,23 +52,23 @@ template <class A>
 concept argument_of_no_pool = argument<A> && !window_of_pool<A>;
 }  // namespace detail
 
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
+template <handle X, detail::argument_of_no_pool A = detail::none_given,
+          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
+          detail::argument_of_no_pool D = detail::none_given>
 constexpr auto max_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
+template <handle X, detail::argument_of_no_pool A = detail::none_given,
+          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
+          detail::argument_of_no_pool D = detail::none_given>
 constexpr auto sum_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
+template <handle X, detail::argument_of_no_pool A = detail::none_given,
+          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
+          detail::argument_of_no_pool D = detail::none_given>
 constexpr auto mean_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                          detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
