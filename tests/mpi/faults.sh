@@ -279,10 +279,10 @@ END
       common=(replicas "steps=$steps")
       ranks
       wait "$job" || fail "$part: $count replicas: exit code $?: $(cat err)"
-      said="meshtensor warning C13: the $before replicas of the checkpoint 'run/[0-9]{4}-step-$((steps - 15))' became $count: .* whose sum goes from $before to $count,? "
+      said="meshtensor warning C18: the $before replicas of the checkpoint 'run/[0-9]{4}-step-$((steps - 15))' became $count: .* whose sum goes from $before to $count,? "
       grep -Eq "$said" err || fail "$part: no '$said' in: $(cat err)"
       grep -Eq "^at the end: $count replicas" out || fail "$part: no end: $(cat out err)"
-      echo "$part: $(grep -Eho 'C13: .*' err)"
+      echo "$part: $(grep -Eho 'C18: .*' err)"
       before=$count
     done
     ;;

@@ -10,7 +10,7 @@ namespace meshtensor {
 /// example `s.state("residual", mt::f32, channels, mt::merge_rule::sum)`. With the same number of replicas, every value
 /// resumes as it was saved, and the rule has no effect.
 ///
-/// errors  T06 the rule does not fit the value; G03 a value is declared twice, with two rules
+/// errors  T55 the rule does not fit the value; G03 a value is declared twice, with two rules
 enum class merge_rule : std::uint8_t {
   /// `weighted_mean` for parameters, `mean` for other floats, and `largest` for integers and bools.
   automatic,

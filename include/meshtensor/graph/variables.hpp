@@ -30,15 +30,15 @@ constexpr void require_mergeable(builder& b, path_id path, dtype type, shape con
   for (int i = 0; i < b.m.variable_count; ++i)
     is_second = is_second || (b.m.variables[i].merge == merge_rule::mass && b.m.variables[i].path != path);
   if (rule == merge_rule::mass && (own.count != 0 || !is_float(type) || is_second))
-    b.note(add_path(d << "T06 '", b.m, path)
+    b.note(add_path(d << "T55 '", b.m, path)
            << "' has the rule mass, which is for one state: a float without dims, the weight of a replica");
   else if (rule == merge_rule::sum && type == dtype::boolean)
-    b.note(add_path(d << "T06 '", b.m, path) << "' is of bools, which have no sum: give it the rule largest");
+    b.note(add_path(d << "T55 '", b.m, path) << "' is of bools, which have no sum: give it the rule largest");
   else if ((rule == merge_rule::mean || rule == merge_rule::weighted_mean) && !is_float(type))
-    b.note(add_path(d << "T06 '", b.m, path)
+    b.note(add_path(d << "T55 '", b.m, path)
            << "' is of integers, which have no mean: give it the rule largest or sum");
   else if (rule == merge_rule::restart && start.kind != initializer_kind::constant)
-    b.note(add_path(d << "T06 '", b.m, path)
+    b.note(add_path(d << "T55 '", b.m, path)
            << "' has the rule restart, but does not start with a constant: give it one, as mt::zeros");
 }
 
@@ -65,8 +65,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
       diagnostic d{};
-      add_path(d << "T07 '", b.m, path) << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
-      if (dims.find(own.at[i]) < stacked) d << ": inside repeat and each a parameter has their dim by itself";
+      bool const is_of_a_loop = dims.find(own.at[i]) < stacked;
+      add_path(d << (is_of_a_loop ? "T43 '" : "T42 '"), b.m, path)
+          << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
+      if (is_of_a_loop) d << ": inside repeat and each a parameter has their dim by itself";
       else d << ": declare a second dim of the same extent, mt::dim<\"other\", " << b.m.dim_name(own.at[i]) << " + 0>";
       b.note(d);
     } else {

@@ -20,7 +20,7 @@ namespace meshtensor {
 /// layout  as of `repeat`. All ranks run as many iterations, because each rank has the whole condition
 /// grad    a backward loop over as many iterations. Its values are saved in memory for all iterations that `at_most`
 ///         allows
-/// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S10 the
+/// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S18 the
 ///         limit is less than 1, or not known when the executable is made
 template <scope S, class Condition, class Body, class... H>
 constexpr auto while_loop(S const& s,

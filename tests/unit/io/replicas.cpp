@@ -110,7 +110,7 @@ TEST_CASE("the consensus stays, and each state follows its rule") {
       std::string const many = n == 1 ? "the replica" : "the " + std::to_string(n) + " replicas";
       REQUIRE(quiet.said.size() == 1);
       CHECK(quiet.said[0] ==
-            "C13: " + many + " of the checkpoint '" + (run / "0001-step-3") + "' became " + std::to_string(m) +
+            "C18: " + many + " of the checkpoint '" + (run / "0001-step-3") + "' became " + std::to_string(m) +
                 ": parameters start at the mean weighted by 'regime/push_sum_weight', whose sum goes from " +
                 std::to_string(n) + " to " + std::to_string(m) +
                 ", and moments and states at the mean; counts at the largest");
@@ -169,14 +169,14 @@ TEST_CASE("every rule does what it says") {
   training<with_rules> few(job, 3, 1);
   CHECK(sentence([&] {
           mt::load(few.weights, run.path());
-        }).starts_with("meshtensor C13: a share of a sum over 4 replicas is too large for its dtype: 2666666667"));
+        }).starts_with("meshtensor C19: a share of a sum over 4 replicas is too large for its dtype: 2666666667"));
   w.set("regime/sent", std::vector<std::int32_t>(4));
   w.set("regime/weight", std::vector<float>{1, -1, 0.5f, 2.5f});
   std::string const path = mt::save(w, run.path());
   training<with_rules> none(job, 3, 1);
   auto const before = none.bytes();
   CHECK(sentence([&] { mt::load(none.weights, run.path()); }) ==
-        "meshtensor C13: the checkpoint '" + path +
+        "meshtensor C19: the checkpoint '" + path +
             "' has weights of replicas, 'regime/weight', that are negative or have the sum 3.0: no mean can be "
             "weighted by them");
   CHECK(none.bytes() == before);
@@ -192,7 +192,7 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
   training<pushed> spread(job, 3, 2);
   spread.weights.set("regime/push_sum_weight", std::vector<double>{0.5, 2, 0.5});
   mt::load(spread.weights, one.path()).require_all();
-  CHECK(quiet.said == std::vector<std::string>{"C13: the checkpoint '" + path +
+  CHECK(quiet.said == std::vector<std::string>{"C18: the checkpoint '" + path +
                                                "' has one model: each of the 3 replicas starts with it"});
   for (auto const* label : {"first", "gain", "optimizer/first/m", "target"})
     CHECK(spread.of<double>(label) == repeated(numbers_of<double>(plain.weights, label), 3));
@@ -210,7 +210,7 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
   mt::load(joined.weights, many.path()).require_all();  // the mean has the weights
   REQUIRE(quiet.said.size() == 1);
   CHECK(
-      quiet.said[0].starts_with("C13: the 3 replicas of the checkpoint '" + back + "' became 1: parameters start at "));
+      quiet.said[0].starts_with("C18: the 3 replicas of the checkpoint '" + back + "' became 1: parameters start at "));
   check_near(joined.looked(), spread.looked());
   CHECK(numbers_of<std::int64_t>(joined.weights, "count") == std::vector<std::int64_t>{5});
   joined.once();
@@ -282,7 +282,7 @@ TEST_CASE("what cannot be merged is refused") {
   training<pushed> three(job, 3, 1);
   auto const before = three.bytes();
   CHECK(sentence([&] { mt::load(three.weights, run.path(), {.only = is_model}); }) ==
-        "meshtensor C13: the checkpoint '" + path +
+        "meshtensor C19: the checkpoint '" + path +
             "' lacks 'regime/push_sum_weight' of its 4 replicas, by which the mean of 'first' is weighted: save it "
             "with the parameters, or load with as many replicas");
   CHECK(sentence([&] { mt::load(three.weights, run.path()); }).starts_with("meshtensor C"));
@@ -364,13 +364,13 @@ std::string refused() {
 
 TEST_CASE("a rule that does not fit a state is refused") {
   CHECK(refused<of_integers>().starts_with(
-      "meshtensor T06: 'regime/n' is of integers, which have no mean: give it the rule largest or sum"));
+      "meshtensor T55: 'regime/n' is of integers, which have no mean: give it the rule largest or sum"));
   CHECK(refused<of_bools>().starts_with(
-      "meshtensor T06: 'regime/b' is of bools, which have no sum: give it the rule largest"));
-  CHECK(refused<of_two_weights>().starts_with("meshtensor T06: 'regime/b' has the rule mass, which is for one state"));
-  CHECK(refused<of_wide_weights>().starts_with("meshtensor T06: 'regime/a' has the rule mass, which is for one state"));
+      "meshtensor T55: 'regime/b' is of bools, which have no sum: give it the rule largest"));
+  CHECK(refused<of_two_weights>().starts_with("meshtensor T55: 'regime/b' has the rule mass, which is for one state"));
+  CHECK(refused<of_wide_weights>().starts_with("meshtensor T55: 'regime/a' has the rule mass, which is for one state"));
   CHECK(refused<of_drawn>().starts_with(
-      "meshtensor T06: 'regime/a' has the rule restart, but does not start with a constant"));
+      "meshtensor T55: 'regime/a' has the rule restart, but does not start with a constant"));
   CHECK(refused<of_two_rules>().starts_with(
       "meshtensor G03: 'regime/a' is declared twice, with two rules by which replicas are merged"));
   CHECK(refused<with_rules>() == sentence([] {}));

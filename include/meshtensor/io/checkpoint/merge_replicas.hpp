@@ -71,7 +71,7 @@ inline void for_each_piece(view const& part, std::int64_t limit, function_ref<vo
 /// the windows `to`. `read` reads the box of a saved replica into a dense view. Floats are summed in f64 and integers
 /// in i64, in the order of replicas. Therefore the results do not depend on how values were spread over ranks.
 ///
-/// errors  C13 a share of a sum of integers is too large for the dtype
+/// errors  C19 a share of a sum of integers is too large for the dtype
 template <class E>
 void merge_piece(view piece, int along, merging const& how, std::vector<view> const& to,
                  function_ref<void(std::int64_t, view const&)> read) {
@@ -112,7 +112,7 @@ void merge_piece(view piece, int along, merging const& how, std::vector<view> co
         E const element = static_cast<E>(static_cast<arithmetic_t<E>>(x));
         if constexpr (std::integral<E>)
           if (how.rule == merge_rule::sum && static_cast<A>(element) != x)
-            throw error("C13", {"a share of a sum over ", how.saved, " replicas is too large for its dtype: ", x});
+            throw error("C19", {"a share of a sum over ", how.saved, " replicas is too large for its dtype: ", x});
         window.as<E>()[first + w.offset[1]] = element;
       } while (w.next());
     }

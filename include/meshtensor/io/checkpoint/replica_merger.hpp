@@ -22,7 +22,7 @@ namespace meshtensor::io {
 /// replicas, which `consensus` computes, stays as it was. Each rank reads, piece by piece, the parts of all saved
 /// replicas that its own part needs.
 ///
-/// errors  C13 the weights of the saved replicas are missing or have no positive sum, or a value has the rule `restart`
+/// errors  C19 the weights of the saved replicas are missing or have no positive sum, or a value has the rule `restart`
 ///         and no constant to start with
 class replica_merger {
  public:
@@ -46,7 +46,7 @@ class replica_merger {
     merge_rule const rule = rule_of(v, s);
     if (rule == merge_rule::weighted_mean) weights(v.dims[static_cast<std::size_t>(v.replica_dim)].dim.extent, label);
     if (rule == merge_rule::restart && s.start.kind != initializer_kind::constant)
-      throw error("C13", {what, " has '", label, "' of replicas with the rule restart, but the program starts it with ",
+      throw error("C19", {what, " has '", label, "' of replicas with the rule restart, but the program starts it with ",
                           s.start.text, ": give it a constant"});
   }
 
@@ -75,7 +75,7 @@ class replica_merger {
     if (mass.empty() || !weights_.empty()) return weights_;
     auto const found = values_.find(mass);
     if (found == values_.end() || found->second.value.dims[0].dim.extent != replicas)
-      throw error("C13", {what, " lacks '", mass, "' of its ", replicas, " replicas, by which the mean of '", label,
+      throw error("C19", {what, " lacks '", mass, "' of its ", replicas, " replicas, by which the mean of '", label,
                           "' is weighted: save it with the parameters, or load with as many replicas"});
     std::vector<double> all(static_cast<std::size_t>(replicas));
     named_value const& v = found->second;
@@ -88,7 +88,7 @@ class replica_merger {
     bool good = true;
     for (double const w : all) good = good && w >= 0, mass_sum_ += w;
     if (!good || !(mass_sum_ > 0) || !std::isfinite(mass_sum_))
-      throw error("C13", {what, " has weights of replicas, '", mass, "', that are negative or have the sum ",
+      throw error("C19", {what, " has weights of replicas, '", mass, "', that are negative or have the sum ",
                           io::detail::text_of(mass_sum_), ": no mean can be weighted by them"});
     weights_ = std::move(all);
     return weights_;
@@ -141,7 +141,7 @@ class replica_merger {
   /// Says once what became of the replicas.
   void tell(replica_match const& match) {
     if (!say) return;
-    std::string text = "C13: ";
+    std::string text = "C18: ";
     if (is_plain()) {
       text += what + " has one model: each of the " + std::to_string(match.now) + " replicas starts with it";
     } else {

@@ -61,7 +61,7 @@ consteval auto conv_finding() {
     else if constexpr (of_bool<X>) return refusal<"T04 arithmetic on bool: cast the operand", X>{};
     else if constexpr (!are_apart)
       return []<class... M, class... G>(dims<M...>, dims<G...>) {
-        return refusal<"T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
+        return refusal<"T45 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
                        M..., G..., K...>{};
       }(moved{}, given{});
     else if constexpr (traced) return no_error{};

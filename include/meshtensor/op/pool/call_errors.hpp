@@ -31,10 +31,10 @@ consteval auto pool_finding() {
     return refusal<"T03 pool: the operand has the dim that a window gives already", X,
                    typename window_dims<W>::output...>{};
   else if constexpr (!(window_dims<W>::has_fixed_size && ...))
-    return refusal<"T06 pool: the size of a window is not fixed: give it as a number", X>{};
+    return refusal<"T48 pool: the size of a window is not fixed: give it as a number", X>{};
   else if constexpr (!are_distinct<typename window_dims<W>::input...>() ||
                      !are_distinct<typename window_dims<W>::output...>())
-    return refusal<"T07 pool: two windows share a dim: each moves along one and gives one",
+    return refusal<"T45 pool: two windows share a dim: each moves along one and gives one",
                    typename window_dims<W>::input..., typename window_dims<W>::output...>{};
   else return no_error{};
 }
