@@ -18,6 +18,8 @@
 //   keeps pace=10                          … with checkpoints in the folder `run`, from the newest one on, each step
 //   with data of
 //                                          its own, so many milliseconds apart; leaves when it is told to
+//   replicas                               one replica a rank, by gradient push, with checkpoints, from the newest one
+//                                          on: the mean of the replicas must be that of the checkpoint
 //
 // passes: start-up
 // script: faults.sh stopped computes throws refuses leaves dies survives memory facts builds cut slow preempted soak
@@ -30,6 +32,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -78,6 +81,19 @@ struct train {
 struct hold {
   constexpr void operator()(mt::scope auto s) const { s.output("y", sum(s.state("held", mt::f32, width))); }
 };
+
+inline constexpr struct replica : mt::dim<"replica"> {} replica;
+struct learn {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const off = s.input("x", s.real(), width) * s.parameter("w", width, mt::ones) - 1;
+    mt::momentum{.learning_rate = 0.01}.minimize(s / "optimizer", mean(off * off));
+  }
+};
+struct shown {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("w", width, mt::ones) * 1); }
+};
+using replicas = mt::replicas<learn, replica, mt::stochastic_gradient_push<mt::random_out_degrees<5>>>;
+struct over_ranks : mt::layout<mt::shard<replica, data>> {};
 
 class arguments {
  public:
@@ -204,6 +220,36 @@ int run_kept(mt::job const& job, arguments const& a) {
   return 0;
 }
 
+/// One replica a rank, from the newest checkpoint on, of however many replicas it is.
+int run_replicas(mt::job const& job, arguments const& a) {
+  constexpr std::int64_t wide = 12;
+  int const n = job.processes();
+  mt::store weights(job);
+  mt::executable<mt::precision<replicas, mt::f64>, mesh, over_ranks> step(weights, data(n), replica(n), width(wide));
+  mt::executable<mt::precision<mt::consensus<shown, replicas>, mt::f64>, mesh, over_ranks> mean(
+      weights, data(n), replica(n), width(wide));
+  mt::checkpoints keep(weights, "run", {.every = 5, .in_background = false});
+  auto const consensus = [&] {
+    double sum = 0, factor = 1;
+    for (double const w : mean().get<"y">().gather()) sum += w * factor++;
+    return sum;
+  };
+  if (auto const start = keep.resume())
+    if (double const then = start->get<double>("consensus"), now = consensus(); !(std::abs(now - then) <= 1e-12))
+      throw std::runtime_error(fmt::format("the mean of the replicas was {}, and is {}", then, now));
+  mt::progress(job, "begins at step {}\n", weights.step());
+  std::vector<double> x(static_cast<std::size_t>(n * wide));
+  while (weights.step() < static_cast<std::uint64_t>(a.number("steps", 1000))) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>((weights.step() + i) * 7 % 19) / 10 - 0.9;
+    step(mt::feed<"x">(x));
+    keep.after_step([&] { return mt::notes{{"consensus", consensus()}}; });
+    if (weights.step() == 22) go_wrong(a);
+  }
+  keep.finish();
+  mt::print(job, "at the end: {} replicas, {:a}\n", n, consensus());
+  return 0;
+}
+
 /// In a program with its own MPI, which goes on, as far as the launcher lets it.
 int run_as_guest(arguments const& a) {
   int level = 0, rank = 0;
@@ -253,6 +299,7 @@ int main(int argc, char** argv) {
   if (a.have("jobs")) return run_jobs(argc, argv, a);
   return mt::run_main([&](mt::job const& job) {
     if (a.have("keeps")) return run_kept(job, a);
+    if (a.have("replicas")) return run_replicas(job, a);
     if (a.have("catches")) return run_and_catch(job, a);
     if (a.have("large")) run_large(job, a);
     else run(job, a);

@@ -10,7 +10,8 @@
 #   refuses    a feed that a rank alone gives, and that does not fit
 #   leaves     a rank ends its program, after a refusal, too, or makes fewer jobs than the others
 #   memory     a rank has less than the plan needs
-#   dies       a rank gets SIGKILL, faults, aborts, exits, and does not even tell MPI
+#   dies       a rank gets SIGKILL, faults, aborts, exits, and does not even tell MPI; one of four replicas dies, too, and
+#              the checkpoint goes on with three, then with two and with four: the mean of the replicas stays
 #   survives   … as guests, whose launcher leaves the others be: they are told
 #   facts      a rank has other arguments   builds     a rank runs a program that was compiled otherwise
 #   cut        the link between two machines goes down; as root, with Open MPI
@@ -42,10 +43,10 @@ fail() {
 }
 seconds_since() { awk -v now="$EPOCHREALTIME" -v then="$1" 'BEGIN {printf "%.1f", now - then}'; }
 
-# ranks ARGUMENTS...: three ranks, of which the last has these arguments, in the background.
+# ranks ARGUMENTS...: three ranks, or one more than `others`, of which the last has these arguments, in the background.
 ranks() {
   : >err
-  "$mpirun" "${more[@]}" "$flag" 2 "$program" "$mark" "${common[@]}" : "$flag" 1 "${last:-$program}" "$mark" "${common[@]}" "$@" \
+  "$mpirun" "${more[@]}" "$flag" "${others:-2}" "$program" "$mark" "${common[@]}" : "$flag" 1 "${last:-$program}" "$mark" "${common[@]}" "$@" \
     >out 2>err &
   job=$!
 }
@@ -266,6 +267,24 @@ END
     ranks throws inside
     wait_for 'harm at'
     ends 10 '^rank 2: .*the disk is full'
+    common=(replicas)
+    others=3
+    ranks kills
+    wait_for 'harm at'
+    ends 10 "$(said_by 'meshtensor R21: rank 3 failed: process [0-9]+ on .* (was killed by SIGKILL|is gone)')"
+    before=4 steps=20
+    for count in 3 2 4; do
+      others=$((count - 1))
+      steps=$((steps + 15))
+      common=(replicas "steps=$steps")
+      ranks
+      wait "$job" || fail "$part: $count replicas: exit code $?: $(cat err)"
+      said="meshtensor warning C18: the $before replicas of the checkpoint 'run/[0-9]{4}-step-$((steps - 15))' became $count: .* whose sum goes from $before to $count,? "
+      grep -Eq "$said" err || fail "$part: no '$said' in: $(cat err)"
+      grep -Eq "^at the end: $count replicas" out || fail "$part: no end: $(cat out err)"
+      echo "$part: $(grep -Eho 'C18: .*' err)"
+      before=$count
+    done
     ;;
   survives)
     export MESHTENSOR_WAIT_SECONDS=0 MESHTENSOR_WARN_SECONDS=0

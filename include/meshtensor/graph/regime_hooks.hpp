@@ -11,6 +11,7 @@ struct builder;
 /// The changes that a regime makes while a program is traced. The defaults change nothing.
 struct regime_hooks {
   dim_id variables_along = no_id;  // a dim that all variables have, in front of their own dims and those of eaches
+  dim_id replicas = no_id;         // the dim of the replicas: a run may resume with another extent of it
 
   /// The value that the program reads in place of `v`, the value of a variable with the dim `variables_along`.
   constexpr virtual value_id seen(builder&, value_id v) { return v; }

@@ -55,7 +55,7 @@ class trace_scope : public scope_variables {
   }
 
   /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`. It
-  /// starts with zeros, or with the initializer after the dims.
+  /// starts with zeros, or with the initializer after the dims. A `merge_rule` may stand behind them.
   template <dtype T, class... Args>
   constexpr auto state(named<decltype(detail::declaration_finding<Args...>())> const& label, dtype_constant<T>,
                        Args... args) const {
@@ -64,17 +64,17 @@ class trace_scope : public scope_variables {
 
   /// State with the dims of a parameter, named after it. Examples are the slots of an optimizer.
   template <dtype T>
-  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter) const {
-    return state_like(label, parameter, like(parameter.id).dims);
+  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, merge_rule rule = {}) const {
+    return state_like(label, parameter, like(parameter.id).dims, rule);
   }
   /// State with some of the dims of a parameter.
   template <dtype T>
-  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
-    path_id const path = b_->add_path(path_for(parameter), label);
+  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims,
+                                     merge_rule rule = {}) const {
     shape own{};  // an each adds its dim itself
     for (int i = 0; i < dims.count; ++i)
       if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
-    return {b_, detail::read(*b_, detail::declare(*b_, path, T, own, zeros, false))};
+    return {b_, declared(b_->add_path(path_for(parameter), label), T, own, zeros, false, rule)};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>

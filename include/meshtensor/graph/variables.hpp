@@ -22,10 +22,30 @@ constexpr void require_same_start(builder& b, variable const& v, initializer_kin
          << ": give both the same initializer, or one of them another name");
 }
 
+/// Reports an error if a rule by which replicas are merged does not fit a variable.
+constexpr void require_mergeable(builder& b, path_id path, dtype type, shape const& own, initializer const& start,
+                                 merge_rule rule) {
+  diagnostic d{};
+  bool is_second = false;
+  for (int i = 0; i < b.m.variable_count; ++i)
+    is_second = is_second || (b.m.variables[i].merge == merge_rule::mass && b.m.variables[i].path != path);
+  if (rule == merge_rule::mass && (own.count != 0 || !is_float(type) || is_second))
+    b.note(add_path(d << "T55 '", b.m, path)
+           << "' has the rule mass, which is for one state: a float without dims, the weight of a replica");
+  else if (rule == merge_rule::sum && type == dtype::boolean)
+    b.note(add_path(d << "T55 '", b.m, path) << "' is of bools, which have no sum: give it the rule largest");
+  else if ((rule == merge_rule::mean || rule == merge_rule::weighted_mean) && !is_float(type))
+    b.note(add_path(d << "T55 '", b.m, path)
+           << "' is of integers, which have no mean: give it the rule largest or sum");
+  else if (rule == merge_rule::restart && start.kind != initializer_kind::constant)
+    b.note(add_path(d << "T55 '", b.m, path)
+           << "' has the rule restart, but does not start with a constant: give it one, as mt::zeros");
+}
+
 /// Finds or makes a variable. Its dims are those of the enclosing loops that do not share parameters, followed by
 /// `own`.
 constexpr variable_id declare(builder& b, path_id path, dtype type, shape const& own, initializer const& start,
-                              bool trainable) {
+                              bool trainable, merge_rule rule = merge_rule::automatic) {
   shape dims{};
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
@@ -40,6 +60,8 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
       dims.add(b.eaches[e].dim);
     }
   int const stacked = dims.count;
+  int const along = b.regime == nullptr || b.regime->replicas == no_id ? -1 : dims.find(b.regime->replicas);
+  if (rule != merge_rule::automatic) require_mergeable(b, path, type, own, start, rule);
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
       diagnostic d{};
@@ -62,6 +84,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
         b.note(add_path(d << "G03 '", b.m, path)
                << "' starts equal for all indices of an each in one place, but not in "
                   "another: give mt::start_equal to both");
+      if (diagnostic d{}; v.merge != rule)
+        b.note(
+            add_path(d << "G03 '", b.m, path)
+            << "' is declared twice, with two rules by which replicas are merged: give both the same mt::merge_rule");
       if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
       b.declared[i] = true;
       return static_cast<variable_id>(i);
@@ -74,9 +100,20 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   }
   if (start.kind == initializer_kind::constant) require_element(b, start.argument, type, "is the initial value of");
   b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
-  b.m.variables[b.m.variable_count] = {
-      path,   type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {},
-      b.site, 0,    equal,     false};
+  b.m.variables[b.m.variable_count] = {path,
+                                       type,
+                                       trainable,
+                                       start.kind,
+                                       b.add_number(start.argument),
+                                       dims,
+                                       static_cast<std::uint8_t>(stacked),
+                                       {},
+                                       b.site,
+                                       0,
+                                       equal,
+                                       false,
+                                       rule,
+                                       static_cast<std::uint8_t>(along + 1)};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
 }

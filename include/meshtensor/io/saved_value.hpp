@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "meshtensor/base/config.hpp"
+#include "meshtensor/graph/merge_rule.hpp"
 #include "meshtensor/io/checksum.hpp"
 #include "meshtensor/io/notes.hpp"
 #include "meshtensor/io/storage.hpp"
@@ -33,6 +34,8 @@ struct saved_value {
   std::string dtype = {};           // … which has this name
   std::vector<saved_dim> dims = {};
   std::vector<int> files = {};  // of each block, row-major
+  int replica_dim = -1;         // the position of the dim of replicas, or -1 if the files do not say that it has one
+  merge_rule merge = merge_rule::automatic;
 
   saved_block block(std::size_t k) const {
     saved_block b{};

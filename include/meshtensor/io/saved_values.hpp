@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/io/checkpoint/read_box.hpp"
+#include "meshtensor/io/checkpoint/replica_merger.hpp"
 #include "meshtensor/io/loaded.hpp"
 #include "meshtensor/io/saved_files.hpp"
 
@@ -26,7 +26,9 @@ namespace meshtensor::io {
 class saved_values : public loaded_values {
  public:
   saved_values(std::string what, std::vector<file_location> files, load_options how, file_opener open)
-      : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {}
+      : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {
+    replicas.what = what_;
+  }
 
   std::map<std::string, named_value> values;
   /// The counts in a checkpoint. If it has no `counts`, all counts are its step.
@@ -35,6 +37,8 @@ class saved_values : public loaded_values {
     std::optional<program_counts> counts;
   };
   std::optional<counts_of_checkpoint> counted;
+  /// Fills values for another number of replicas.
+  replica_merger replicas{files_, values};
 
   std::optional<std::uint64_t> updates(std::string const& path) const override {
     if (!counted || !is_meant(path)) return {};
@@ -45,25 +49,31 @@ class saved_values : public loaded_values {
   bool has(std::string const& label) const override { return values.contains(label) && is_meant(label); }
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;
-    named_value const& v = values.at(label);
+    auto const found = values.find(label);
+    replica_match const match = found == values.end() ? replica_match{} : match_of(found->second.value, s);
     if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // so that the value is unchanged if this fails
     std::vector<std::size_t> first;                        // one window of each distinct position
+    std::vector<view> windows;
     for (std::size_t k = 0; k < s.windows.size(); ++k) {
       std::size_t same = 0;
       while (!is_same_place(s.windows[same], s.windows[k])) ++same;
-      if (same == k) first.push_back(k);
+      if (same == k) first.push_back(k), windows.push_back(s.windows[k]);
     }
-    std::vector<int> const places = places_of(v.value, s);
-    for (std::size_t block = 0; block < v.value.files.size(); ++block) {
-      saved_block const b = v.value.block(block);
-      for (std::size_t const k : first) take(v, block, b, places, s.windows[k]);
+    if (found == values.end()) {
+      for (view const& window : windows) meshtensor::detail::fill_elements(window, 1);
+    } else if (match.differs()) {
+      replicas.fill(label, found->second, match, s, windows);
+    } else {
+      read_all(found->second, match, windows);
     }
     s.replace([&](std::size_t k, std::byte* block) {
       for (std::size_t const j : first)
         if (j != k && is_same_place(s.windows[j], s.windows[k]) && s.windows[j].bytes() != 0)
           std::memcpy(block, s.blocks[j].data(), static_cast<std::size_t>(s.windows[j].bytes()));
     });
-    taken_.insert(label);
+    if (found != values.end()) taken_.insert(label);
+    if (match.differs() && s.replica_dim < 0 && values.contains(replicas.mass))
+      taken_.insert(replicas.mass);  // the mean has it
     if (taken_.size() == values.size()) files_.close();
     return true;
   }
@@ -75,25 +85,24 @@ class saved_values : public loaded_values {
   }
 
   /// Checks dtype and dims. Returns false if the program's initializer applies.
-  bool require_fits(std::string const& label, stored const& s) const {
+  bool require_fits(std::string const& label, stored const& s) {
     if (!is_meant(label)) return false;
     auto const found = values.find(label);
     if (found == values.end()) {
       if (how_.begin_missing) return false;
+      if (counts_alike(s)) return true;
       std::vector<std::string> known;
       for (auto const& [name, v] : values)
         if (!taken_.contains(name)) known.push_back(name);
       throw error("C07", {what_, " has no value '", label, "', ", s.text(), did_you_mean(label, known)});
     }
     saved_value const& v = found->second.value;
-    bool fits = v.stored != nullptr && v.stored->type == s.type && v.dims.size() == s.dims.size();
-    if (fits) {
-      std::vector<int> const places = places_of(v, s);
-      for (std::size_t i = 0; i < places.size(); ++i)
-        fits = fits && places[i] >= 0 && v.dims[i].dim.extent == s.dims[static_cast<std::size_t>(places[i])].extent &&
-               std::ranges::count(places, places[i]) == 1;
-    }
-    if (!fits) throw error("C08", {what_, " has '", label, "' as ", v.text(), ", but the program has ", s.text()});
+    bool const is_same_type = v.stored != nullptr && v.stored->type == s.type;
+    replica_match const match = match_of(v, s);
+    if (!is_same_type || !match.fits)
+      throw error("C08", {what_, " has '", label, "' as ", v.text(), ", but the program has ", s.text(),
+                          is_same_type ? about_replicas(v, s) : ""});
+    if (match.differs()) replicas.require_merges(label, v, s);
     return true;
   }
 
@@ -102,10 +111,12 @@ class saved_values : public loaded_values {
     for (std::size_t f = 0; f < files_.count(); ++f)
       if (static_cast<int>(f % static_cast<std::size_t>(of)) == part) files_.open(f);
     int turn = 0;
-    for (auto const& [label, v] : values)
-      for (std::size_t block = 0; can_be_here(v.value) && is_meant(label) && block < v.value.files.size(); ++block)
+    for (auto const& [label, v] : values) {
+      if (!can_be_here(v.value) || !(is_meant(label) || label == replicas.mass)) continue;
+      for (std::size_t block = 0; block < v.value.files.size(); ++block)
         for (std::int64_t piece = 0; piece < pieces_of(v.value.bytes_of(v.value.block(block))); ++piece)
           if (turn++ % of == part) check_piece(files_.find(v, block), piece, how_.nan, label);
+    }
   }
 
   std::vector<std::string> left() const override {
@@ -129,32 +140,30 @@ class saved_values : public loaded_values {
   static bool is_same_place(view const& a, view const& b) {
     return std::equal(a.origin, a.origin + a.count, b.origin) && std::equal(a.extent, a.extent + a.count, b.extent);
   }
-  /// For each saved dim, the index of the store's dim. Dims are matched by name if they have one, and otherwise by
-  /// position.
-  static std::vector<int> places_of(saved_value const& v, stored const& s) {
-    std::vector<int> places;
-    for (std::size_t i = 0; i < v.dims.size(); ++i)
-      places.push_back(v.dims[i].dim.label.empty() ? static_cast<int>(i)
-                                                   : meshtensor::detail::position_of(s.dims, v.dims[i].dim.label));
-    return places;
+  /// Whether a value is the weight of replicas, and the files have none: then all their replicas count alike, by 1.
+  bool counts_alike(stored const& s) const {
+    if (s.replica_dim < 0 || s.merge != merge_rule::mass || !replicas.mass.empty()) return false;
+    name const along = s.dims[static_cast<std::size_t>(s.replica_dim)].label;
+    for (auto const& [label, v] : values)  // of an older version, which does not say whether there are weights
+      for (saved_dim const& d : v.value.dims)
+        if (d.dim.label == along && v.value.replica_dim < 0) return false;
+    return true;
   }
-  /// Reads the intersection of a block and a rank's window.
-  void take(named_value const& v, std::size_t block, saved_block const& b, std::vector<int> const& places,
-            view const& window) {
-    file_box box;
-    std::int64_t to = 0;
-    for (; box.count < window.count; ++box.count) {
-      int const i = box.count, at = places[static_cast<std::size_t>(i)];
-      std::int64_t const first = std::max(b.origin[i], window.origin[at]);
-      std::int64_t const last = std::min(b.origin[i] + b.extent[i], window.origin[at] + window.extent[at]);
-      if (first >= last) return;
-      box.whole[i] = b.extent[i], box.first[i] = first - b.origin[i], box.extent[i] = last - first;
-      box.stride[i] = window.stride[at];
-      to += (first - window.origin[at]) * window.stride[at];
+  /// Why a value with another number of replicas does not fit, or an empty text.
+  static std::string about_replicas(saved_value const& v, stored const& s) {
+    if (s.replica_dim < 0 || v.replica_dim >= 0 || v.dims.size() != s.dims.size()) return "";
+    return "; it was saved without a word on how replicas are merged, so it needs as many replicas";
+  }
+  /// Fills windows with parts of a value whose extents are those of the files.
+  void read_all(named_value const& v, replica_match const& match, std::vector<view> const& windows) {
+    for (std::size_t block = 0; block < v.value.files.size(); ++block) {
+      saved_block const b = v.value.block(block);
+      for (view window : windows) {
+        if (int const more = window.count; static_cast<int>(match.places.size()) > more)  // the dim of one replica
+          window.extent[more] = 1, window.origin[more] = 0, window.stride[more] = 0;
+        read_part(files_, v, block, b, match.places, window);
+      }
     }
-    block_in_file const from = files_.find(v, block);
-    std::int64_t const element = v.value.stored->bytes;
-    read_box(from.from, from.offset, element, box, window.as<std::byte>() + to * element);
   }
 
   std::string what_;

@@ -30,7 +30,7 @@ constexpr std::uint64_t fingerprint(module const& m) {
         std::bit_cast<std::uint64_t>(m.numbers[i].value.real), m.numbers[i].value.rest);
   for (int i = 0; i < m.variable_count; ++i) {
     variable const& v = m.variables[i];
-    mix(v.path, v.type, v.trainable, v.start, v.number, v.own, v.equal);
+    mix(v.path, v.type, v.trainable, v.start, v.number, v.own, v.equal, v.merge, v.along);
     mix_dims(v.dims);
   }
   for (int i = 0; i < m.node_count; ++i) {

@@ -13,7 +13,7 @@ struct view_of_means final : regime_hooks {
   value_id weights = no_id;  // by which the parameters of the replicas count, if they do not count alike
   bool reads_weights = false;
 
-  constexpr explicit view_of_means(dim_id along) { variables_along = along; }
+  constexpr explicit view_of_means(dim_id along) { variables_along = replicas = along; }
   constexpr value_id seen(builder& b, value_id v) override {
     if (reads_weights) return v;
     shape dims{};

@@ -23,7 +23,9 @@ struct policy_gradients final : regime_hooks {
   D along;
   id_list<max_variables, variable_id> covered{};  // parameters whose optimizer uses such gradients
 
-  constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {}
+  constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {
+    replicas = dim_of(s.recorder(), d);
+  }
   constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
     constexpr dtype T = parameters_of<S>::value;
     if constexpr (exchanges_gradients<Policy, training_replica<S, D>>) {
@@ -50,12 +52,20 @@ struct policy_gradients final : regime_hooks {
   }
 };
 
+/// The states of a policy are those of replicas, and nothing else is changed.
+struct policy_states final : regime_hooks {
+  constexpr explicit policy_states(dim_id along) { replicas = along; }
+};
+
 /// Lets a policy change the parameters that a step has updated, if it has a function for this.
 template <class Policy, class Replica>
-constexpr void update_after(Policy const& policy, Replica const& one) {
+constexpr void update_after(Policy const& policy, Replica const& one, dim_id along) {
   if constexpr (changes_updates<Policy, Replica>) {
     auto const here = one.scope.enter();
+    policy_states marks(along);
+    one.scope.recorder().regime = &marks;
     policy.after_update(one);
+    one.scope.recorder().regime = nullptr;
   }
 }
 
@@ -97,7 +107,7 @@ struct replicas {
           Program{}(m);
           b.regime = nullptr;
           if constexpr (detail::exchanges_gradients<Policy, training_replica<S, D>>) hooks.require_covered(b);
-          detail::update_after(policy, training_replica<S, D>(m, Replica));
+          detail::update_after(policy, training_replica<S, D>(m, Replica), hooks.replicas);
         },
         start_equal);
   }

@@ -12,7 +12,7 @@ namespace detail {
 struct push_sum {
   template <scope S>
   static constexpr auto weight(S const& s) {
-    return s.state("push_sum_weight", dtype_constant<parameters_of<S>::value>{}, ones);
+    return s.state("push_sum_weight", dtype_constant<parameters_of<S>::value>{}, ones, merge_rule::mass);
   }
 };
 

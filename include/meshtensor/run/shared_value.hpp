@@ -58,6 +58,7 @@ inline void require_same_parts(std::string const& label, stored const& one, stor
 inline stored description_of(module const& m, binding const& b, variable const& v) {
   stored s{};
   s.type = v.type, s.layout = v.layout;
+  s.replica_dim = v.replica_dim(), s.merge = v.merged_by();
   for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
   for (int i = 0; i < v.dims.count; ++i) {
     s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});
@@ -87,6 +88,10 @@ inline void require_same(std::string const& label, stored const& held, stored co
                         expected.mesh.size(), ": programs that share parameters run on one mesh"});
   detail::require_same_parts(label, held, expected);
   held.start.require_same(label, expected.start);
+  if (held.replica_dim >= 0 && held.replica_dim == expected.replica_dim && held.merge != expected.merge)
+    throw error("R04",
+                {"'", label, "' of replicas is merged by the rule ", text_of(held.merge), " in one program and by ",
+                 text_of(expected.merge), " in another: give both the same mt::merge_rule"});
 }
 
 }  // namespace meshtensor

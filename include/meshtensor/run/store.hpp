@@ -184,6 +184,7 @@ class store {
     if (found != values_.end()) {
       stored& s = found->second;
       require_same(label, s, fresh);
+      if (s.replica_dim < 0) s.replica_dim = fresh.replica_dim, s.merge = fresh.merge;
       return s;
     }
     value like{};

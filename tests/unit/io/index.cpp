@@ -56,6 +56,40 @@ TEST_CASE("what is written is read") {
   CHECK(sealed(text) == text);
 }
 
+TEST_CASE("version 3 has replicas") {
+  CHECK(text_of(an_index()).find("\"version\": 2") != std::string::npos);
+  mt::io::checkpoint_index index = an_index();
+  index.values.at("a/\"b\"").replica_dim = 1, index.values.at("a/\"b\"").merge = mt::merge_rule::weighted_mean;
+  index.values["weight"] = {mt::io::storage_of(mt::f32), "", {{{mt::name("rows"), 5}, "", {5}}}, {1}, 0,
+                            mt::merge_rule::mass};
+  index.mass = "weight";
+  std::string const text = text_of(index);
+  CHECK(text.find("\"version\": 3") != std::string::npos);
+  mt::io::checkpoint_index const same = mt::io::parse_index(text, "i");
+  CHECK(text_of(same) == text);
+  CHECK(same.mass == "weight");
+  CHECK(same.values.at("a/\"b\"").replica_dim == 1);
+  CHECK(same.values.at("a/\"b\"").merge == mt::merge_rule::weighted_mean);
+  CHECK(same.values.at("count").replica_dim == -1);
+
+  CHECK(why(replaced(text, "\"version\": 3", "\"version\": 2")).find("only replicas have a mass") != std::string::npos);
+  index.mass.clear();
+  CHECK(
+      why(replaced(text_of(index), "\"version\": 3", "\"version\": 2")).find("the value has no such dim of replicas") !=
+      std::string::npos);
+  CHECK(why(replaced(text, "\"replicas\": \"rows\", \"merge\": \"mass\"", "\"replicas\": \"row\", \"merge\": \"mass\""))
+            .find("the value has no such dim of replicas") != std::string::npos);
+  CHECK(why(replaced(text, "weighted_mean", "mode")).find("there is no such rule") != std::string::npos);
+  CHECK(why(replaced(text, "weighted_mean", "automatic")).find("there is no such rule") != std::string::npos);
+  CHECK(why(replaced(text, "\"replicas\": \"rows\", \"merge\": \"mass\"", "\"replicas\": \"rows\"")) != "");
+  CHECK(why(replaced(text, "\"replicas\": \"rows\", \"merge\": \"mass\"", "\"merge\": \"mass\"")) != "");
+  CHECK(why(replaced(text, "\"mass\": \"weight\"", "\"mass\": \"\"")).find("only replicas have a mass") !=
+        std::string::npos);
+  CHECK(why(replaced(text, "\"mass\": \"weight\"", "\"mass\": \"count\"")) ==
+        "meshtensor C04: 'i' is not the index of a checkpoint: its mass 'count' is not one float for each replica");
+  CHECK(why(replaced(text, "\"mass\": \"weight\"", "\"mass\": \"gone\"")).empty());  // `only` left it out
+}
+
 TEST_CASE("version 1 has one count") {
   mt::io::checkpoint_index old = an_index();
   old.counts.reset();
@@ -86,8 +120,8 @@ TEST_CASE("every bit counts, and every byte") {
 
 TEST_CASE("what cannot be meant, though its checksum is right") {
   std::string const text = text_of(an_index());
-  CHECK(why(replaced(text, "\"version\": 2", "\"version\": 3")) ==
-        "meshtensor C04: 'i' is of version 3, but this program reads versions 1 to 2: it was written by another "
+  CHECK(why(replaced(text, "\"version\": 2", "\"version\": 4")) ==
+        "meshtensor C04: 'i' is of version 4, but this program reads versions 1 to 3: it was written by another "
         "meshtensor");
   CHECK(why(replaced(text, "meshtensor checkpoint", "something")).ends_with("the format is another one"));
   for (auto const& [from, to] : {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "meshtensor/base/dtype.hpp"
+#include "meshtensor/graph/merge_rule.hpp"
 #include "meshtensor/tensor/ids.hpp"
 #include "meshtensor/tensor/layout.hpp"
 #include "meshtensor/tensor/shape.hpp"
@@ -27,6 +28,16 @@ struct variable {
   std::uint8_t again;  // how often a program declares it again, because weights are shared
   std::uint8_t equal;  // a mask of leading dims whose indices all start with the same numbers
   bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
+  merge_rule merge;    // how its values for replicas are merged, as declared
+  std::uint8_t along;  // the position of the dim of the replicas among its dims, plus 1, or 0 without replicas
+
+  /// The position of the dim of the replicas, or -1 if it has none.
+  constexpr int replica_dim() const { return along - 1; }
+  /// The rule that applies, never `automatic`.
+  constexpr merge_rule merged_by() const {
+    if (merge != merge_rule::automatic) return merge;
+    return !is_float(type) ? merge_rule::largest : trainable ? merge_rule::weighted_mean : merge_rule::mean;
+  }
 };
 
 }  // namespace meshtensor

@@ -22,7 +22,8 @@ class scope_variables : public untyped_scope {
 
  protected:
   template <class... Args>
-  static constexpr std::size_t dim_count = ((std::is_same_v<Args, initializer> ? 0 : 1) + ... + 0);
+  static constexpr std::size_t dim_count =
+      ((std::is_same_v<Args, initializer> || std::is_same_v<Args, merge_rule> ? 0 : 1) + ... + 0);
 
   // For a declaration that was refused, returns a tensor with the dims among the arguments.
   template <dtype T, bool Trainable, dtype Compute, class Reason, class... Args, std::size_t... I>
@@ -33,7 +34,8 @@ class scope_variables : public untyped_scope {
   }
   template <dtype T, bool Trainable, dtype Compute, class... Args, std::size_t... I>
   constexpr auto declare(named_here const& label, std::tuple<Args...> const& args, std::index_sequence<I...>) const {
-    constexpr bool given = sizeof...(Args) > sizeof...(I);
+    constexpr bool has_start = (std::is_same_v<Args, initializer> || ...);
+    constexpr bool has_rule = (std::is_same_v<Args, merge_rule> || ...);
     at_line(label.where);
     in_its_layer(label.label);
     shape own{};
@@ -41,8 +43,10 @@ class scope_variables : public untyped_scope {
                      std::tuple_element_t<I, std::tuple<Args...>>::dim_rule)),
      ...);
     initializer start = Trainable ? initializer{initializer_kind::automatic, 0} : zeros;
-    if constexpr (given) start = std::get<sizeof...(I)>(args);
-    value_id v = detail::read(*b_, detail::declare(*b_, b_->add_path(path_, label.label), T, own, start, Trainable));
+    if constexpr (has_start) start = std::get<initializer>(args);
+    merge_rule rule = merge_rule::automatic;
+    if constexpr (has_rule) rule = std::get<merge_rule>(args);
+    value_id v = declared(b_->add_path(path_, label.label), T, own, start, Trainable, rule);
     constexpr dtype seen = Trainable ? Compute : T;
     if constexpr (seen != T)
       v = b_->add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&v, 1), seen,
@@ -50,6 +54,10 @@ class scope_variables : public untyped_scope {
     return tensor<seen, std::tuple_element_t<I, std::tuple<Args...>>...>(b_, v);
   }
 
+  constexpr value_id declared(path_id path, dtype type, shape const& own, initializer const& start, bool trainable,
+                              merge_rule rule) const {
+    return detail::read(*b_, detail::declare(*b_, path, type, own, start, trainable, rule));
+  }
   constexpr value_id ordered(value_id v, shape const& dims) const {
     return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }

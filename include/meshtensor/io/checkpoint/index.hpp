@@ -28,6 +28,14 @@ struct checkpoint_index {
   notes more;
   std::vector<saved_file> files;
   std::map<std::string, saved_value> values;
+  std::string mass;  // the name of the weights by which replicas count, even if `only` left them out. Empty if none
+
+  /// The oldest version of the format that can have this. Version 3 has replicas.
+  std::uint64_t version() const {
+    for (auto const& [label, v] : values)
+      if (v.replica_dim >= 0) return 3;
+    return counts ? 2 : 1;
+  }
 };
 
 /// For example `rank-0002-of-0004.safetensors`.
@@ -42,7 +50,7 @@ inline std::string file_name(std::size_t number, std::size_t count) {
 namespace detail {
 
 inline constexpr std::string_view format_of_index = "meshtensor checkpoint";
-inline constexpr std::uint64_t version_of_index = 2;
+inline constexpr std::uint64_t version_of_index = 3;
 inline constexpr std::string_view before_checksum = ",\n\"checksum\": \"", after_checksum = "\"\n}\n";
 
 inline std::string text_of(counts_by_name const& counts) {
@@ -60,7 +68,11 @@ inline std::string text_of(saved_value const& v) {
     for (char const* inner = ""; std::int64_t const n : d.parts) text += inner + std::to_string(n), inner = ", ";
     text += "]}", comma = ", ";
   }
-  text += "], \"files\": [";
+  text += "], ";
+  if (v.replica_dim >= 0)
+    text += "\"replicas\": " + json_text(v.dims[static_cast<std::size_t>(v.replica_dim)].dim.label.text()) +
+            ", \"merge\": " + json_text(meshtensor::text_of(v.merge)) + ", ";
+  text += "\"files\": [";
   for (char const* comma = ""; int const f : v.files) text += comma + std::to_string(f), comma = ", ";
   return text + "]}";
 }
@@ -73,14 +85,16 @@ inline std::string text_of(checkpoint_index const& index) {
     counts = ",\n\"steps\": " + detail::text_of(index.counts->steps) +
              ",\n\"updates\": " + detail::text_of(index.counts->updates);
   std::string text = "{\n\"format\": " + json_text(detail::format_of_index) +
-                     ",\n\"version\": " + std::to_string(index.counts ? detail::version_of_index : 1) +
+                     ",\n\"version\": " + std::to_string(index.version()) +
                      ",\n\"step\": " + std::to_string(index.step) + ",\n\"seed\": " + std::to_string(index.seed) +
                      counts + ",\n\"notes\": " + text_of(index.more) + ",\n\"files\": [";
   for (char const* comma = "\n"; saved_file const& f : index.files) {
     text += comma + ("{\"bytes\": " + std::to_string(f.bytes)) + ", \"header\": \"" + text_of(f.header) + "\"}";
     comma = ",\n";
   }
-  text += "],\n\"values\": {";
+  text += "],\n";
+  if (!index.mass.empty()) text += "\"mass\": " + json_text(index.mass) + ",\n";
+  text += "\"values\": {";
   for (char const* comma = "\n"; auto const& [label, v] : index.values)
     text += comma + json_text(label) + ": " + detail::text_of(v), comma = ",\n";
   text += std::string("}") + std::string(detail::before_checksum);

@@ -36,7 +36,7 @@ inline saved_dim read_dim(json_reader& r) {
   return d;
 }
 
-inline saved_value read_value(json_reader& r, std::size_t files) {
+inline saved_value read_value(json_reader& r, std::size_t files, bool has_replicas) {
   saved_value v;
   std::optional<std::int64_t> bytes = 1;
   std::size_t blocks = 1;
@@ -62,7 +62,26 @@ inline saved_value read_value(json_reader& r, std::size_t files) {
     if (f >= files || used[f]) r.refuse("each block of a value is in a file of its own");
     used[f] = true, v.files.push_back(static_cast<int>(f));
   };
-  r.members({{"dtype", type}, {"dims", [&] { r.array(dim); }}, {"files", [&] { r.array(file); }}});
+  bool may_lack = true;
+  auto const replicas = [&] {
+    std::string const label = r.string();
+    for (std::size_t i = 0; i < v.dims.size(); ++i)
+      if (v.dims[i].dim.label.text() == label) v.replica_dim = static_cast<int>(i);
+    if (!has_replicas || v.replica_dim < 0) r.refuse("the value has no such dim of replicas");
+    may_lack = false;
+  };
+  auto const rule = [&] {
+    std::string const label = r.string();
+    auto const* const found = std::ranges::find(merge_rule_names, label);
+    auto const k = static_cast<std::size_t>(found - merge_rule_names);
+    if (v.replica_dim < 0 || k == 0 || k == std::size(merge_rule_names)) r.refuse("there is no such rule for replicas");
+    v.merge = static_cast<merge_rule>(k);
+  };
+  r.members({{"dtype", type},
+             {"dims", [&] { r.array(dim); }},
+             {"replicas", replicas, &may_lack},
+             {"merge", rule, &may_lack},
+             {"files", [&] { r.array(file); }}});
   if (!product(bytes, v.stored->bytes)) r.refuse("a value of more than 2^63 bytes");
   if (v.files.size() != blocks) r.refuse("a value has one file for each of its blocks");
   return v;
@@ -83,13 +102,13 @@ inline checkpoint_index parse_index(std::string_view text, std::string const& pa
     throw error("C04", {"'", path, "' is damaged: its checksum is not that of what it says"});
 
   checkpoint_index index;
-  bool is_old = false;
+  bool is_old = false, is_plain = true;
   auto const version = [&] {
     std::uint64_t const n = r.count();
     if (n < 1 || n > detail::version_of_index)
       throw error("C04", {"'", path, "' is of version ", std::to_string(n), ", but this program reads versions 1 to ",
                           detail::version_of_index, ": it was written by another meshtensor"});
-    is_old = n == 1;
+    is_old = n == 1, is_plain = n < 3;
     if (!is_old) index.counts.emplace();
   };
   auto const counts = [&](counts_by_name program_counts::* which) {
@@ -107,7 +126,12 @@ inline checkpoint_index parse_index(std::string_view text, std::string const& pa
     index.files.push_back(f);
   };
   auto const value = [&](std::string const& label) {
-    index.values.emplace(label, detail::read_value(r, index.files.size()));
+    index.values.emplace(label, detail::read_value(r, index.files.size(), !is_plain));
+  };
+  bool lacks_mass = true;
+  auto const mass = [&] {
+    index.mass = r.string(), lacks_mass = false;
+    if (is_plain || index.mass.empty()) r.refuse("only replicas have a mass");
   };
   auto const format = [&] {
     if (r.string() != detail::format_of_index) r.refuse("the format is another one");
@@ -120,9 +144,13 @@ inline checkpoint_index parse_index(std::string_view text, std::string const& pa
              {"updates", [&] { counts(&program_counts::updates); }, &is_old},
              {"notes", [&] { index.more = read_notes(r); }},
              {"files", [&] { r.array(file); }},
+             {"mass", mass, &lacks_mass},
              {"values", [&] { r.object(value); }},
              {"checksum", [&] { r.string(); }}});
   r.end();
+  if (auto const found = index.values.find(index.mass); !index.mass.empty() && found != index.values.end())
+    if (saved_value const& v = found->second; v.dims.size() != 1 || v.replica_dim != 0 || !is_float(*v.stored->type))
+      throw error("C04", {what, ": its mass '", index.mass, "' is not one float for each replica"});
   return index;
 }
 

@@ -27,6 +27,7 @@ namespace io {
 /// Fills a store's values from files, and makes the files the source of its later values. It changes nothing before it
 /// has checked that everything fits. All processes call it.
 inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, all_or_throw& all) {
+  from->replicas.say = [&j = weights.runner()](std::string const& sentence) { warn(j, sentence); };
   all([&] {
     for (auto const& [label, s] : weights.values()) from->require_fits(label, s);
   });
@@ -58,6 +59,7 @@ inline opened_checkpoint open_checkpoint(std::string const& path, process_of con
     files.push_back({path + "/" + file_name(i, c.index.files.size()), c.index.files[i]});
   c.values = std::make_shared<saved_values>("the checkpoint '" + path + "'", std::move(files), how, open);
   c.values->counted = {c.index.step, c.index.counts};
+  c.values->replicas.mass = c.index.mass;
   for (auto const& [label, v] : c.index.values) c.values->values.emplace(label, named_value{v, label});
   c.values->check(me.rank, me.count);
   return c;

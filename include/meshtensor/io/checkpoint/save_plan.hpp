@@ -79,6 +79,7 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
     if (only && !only(label)) continue;
     saved_value v;
     v.stored = storage_of(s.type);
+    v.replica_dim = s.replica_dim, v.merge = s.merge;
     grid_of_parts const grid = grid_of(s);
     std::size_t blocks = 1;
     for (std::size_t i = 0; i < s.dims.size(); ++i) {

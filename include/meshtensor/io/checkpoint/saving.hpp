@@ -27,6 +27,8 @@ class saving {
     static_cast<void>(text_of(index_.more));
     save_plan plan = plan_save(weights, only);
     index_.values = std::move(plan.values);
+    for (auto const& [label, s] : weights.values())
+      if (s.replica_dim >= 0 && s.merge == merge_rule::mass) index_.mass = label;
     index_.files.resize(plan.files);
   }
 
