@@ -27,6 +27,7 @@ struct variable {
   std::uint8_t again;  // how often a program declares it again, because weights are shared
   std::uint8_t equal;  // a mask of leading dims whose indices all start with the same numbers
   bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
+  bool alone;  // whether it is a norm's average over one replica's batch, although a policy keeps the replicas equal
 };
 
 }  // namespace meshtensor
