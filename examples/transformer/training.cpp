@@ -254,6 +254,9 @@ int train(mt::job const& job, options const& o, learner_maker make) {
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
             windows.size(), windows.held_out_bytes());
   mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
+  if (o.trains_replicas())
+    mt::print(job, "regime  {}\n        each learns from {} of the {} windows of a step, with the learning rate {}\n",
+              programs->regime(), o.batch / o.replicas, o.batch, o.learning_rate);
   mt::print(job, "{}", main_pictures(programs->pictures()));
   if (o.resume) t.resume();
   mt::memory_use const use = programs->memory();
