@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes: start-up
 // All policies and topologies that a command line can name.
+#include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
 
@@ -82,6 +84,26 @@ double bytes_sent(regime_options const& o, double parameters) {
   }
   double const all_reduce = 2 * parameters * (n - 1) / n;
   return o.period.empty() ? all_reduce : all_reduce / std::stod(o.period);
+}
+
+void take_for_replicas(mt::store& replicas, std::string const& name, mt::store& one) {
+  auto const found = replicas.values().find(name);
+  if (found == replicas.values().end()) return;
+  mt::stored const& all = found->second;
+  std::size_t outer = 1, count = 1, inner = mt::bytes_of(all.type);  // dims of loops come before that of replicas
+  bool is_behind = false;
+  for (mt::dim_extent const& d : all.dims) {
+    auto const extent = static_cast<std::size_t>(d.extent);
+    if (d.label == replica.dim_name) count = extent, is_behind = true;
+    else (is_behind ? inner : outer) *= extent;
+  }
+  std::vector<std::byte> value(outer * inner), spread(outer * count * inner);
+  one.copy_out(name, value.data());
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t r = 0; r < count; ++r)
+      std::copy_n(value.begin() + static_cast<std::ptrdiff_t>(o * inner), inner,
+                  spread.begin() + static_cast<std::ptrdiff_t>((o * count + r) * inner));
+  replicas.copy_in(name, spread.data());
 }
 
 }  // namespace examples

@@ -12,6 +12,7 @@
 #include <meshtensor/regime/replicas.hpp>
 #include <meshtensor/regime/stochastic_gradient_push.hpp>
 #include <meshtensor/regime/synchronous.hpp>
+#include <meshtensor/run/store.hpp>
 
 #include "regime_options.hpp"
 
@@ -83,6 +84,10 @@ traced_program traced_consensus(regime_options const& o) {
   if (o.pushes()) return traced_program::of<mt::consensus<Program, mt::replicas<Training, replica, chosen_push>>>();
   return traced_program::of<mt::consensus<Program, mt::replicas<Training, replica, chosen_exchange>>>();
 }
+
+/// Gives all replicas the value of one model, in place of the value of this name. If the replicas lack it, nothing
+/// changes.
+void take_for_replicas(mt::store& replicas, std::string const& name, mt::store& one);
 
 /// The layout of a program that sees the consensus: `Layout`, with the replicas of parameters sharded over an axis. No
 /// tensor has both the replicas and the batch, so the axis shards the batch, too.

@@ -23,6 +23,7 @@
 #include <meshtensor/job/start_record.hpp>
 #include <meshtensor/run/executable/extents.hpp>
 #include <meshtensor/run/executable/unused.hpp>
+#include <meshtensor/run/feed.hpp>
 #include <meshtensor/run/one_store.hpp>
 #include <meshtensor/run/session.hpp>
 
@@ -146,6 +147,10 @@ class traced_step {
     else session_->inputs().feed(label, elements.data(), count);
   }
   void set(std::string_view label, double value) { session_->set(label, value); }
+  template <mt::name Label>
+  void set(mt::set_number<Label> const& number) {
+    session_->set(Label.text(), number.value);
+  }
   /// An output of the last step, whole. All processes call this.
   mt::block whole(std::string_view label) { return session_->gathered(label); }
   double number(std::string_view label) { return whole(label).number_at(0); }

@@ -56,6 +56,9 @@ std::optional<std::string> training::run() {
   std::int64_t const images = batches.size(), steps = steps_of(o, images);
   mt::print(job, "{} images of {} classes to learn from, {} updates of {}\n", images, all.train->classes().size(),
             steps, o.batch);
+  if (o.trains_replicas())
+    mt::print(job, "regime {}; each learns from {} of the {} images of an update, with a learning rate of at most {}\n",
+              by.regime(), o.batch / o.replicas, o.batch, o.learning_rate);
 
   mt::checkpoints keep(weights, o.save, {.every = o.save.empty() ? 0 : o.every, .may_fail = true});
   epoch_sums epoch;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the options of replicas from the words of a small example's command line.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regime_options.hpp"
+
+namespace examples {
+
+/// The number that the text says, or 0 if the text is not a whole number.
+inline std::int64_t number_of(std::string_view text) {
+  std::int64_t n = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return problem == std::errc{} && end == text.data() + text.size() ? n : 0;
+}
+/// `ring, torus`
+inline std::string listed(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+inline constexpr char const* regime_usage = "[--regime POLICY --replicas N [--topology NAME] [--period STEPS]]";
+inline std::string regime_help() {
+  return "POLICY is how replicas meet: " + listed(policy_names()) + ".\n--topology is for those that gossip: " +
+         listed(topology_names()) + ".\n--period is for those that take means: " + listed(period_names()) + " (16).\n";
+}
+
+/// Removes the options of replicas from the words, and takes them. Returns a sentence about a mistake, or an empty text.
+inline std::string take_regime_words(std::vector<std::string>& words, regime_options& into) {
+  std::vector<std::string> rest;
+  std::string replicas;
+  auto const is_among = [](std::string const& word, std::vector<std::string> const& names) {
+    return word.empty() || std::find(names.begin(), names.end(), word) != names.end();
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto const equals = std::min(words[i].find('='), words[i].size());
+    std::string const option = words[i].substr(0, equals);
+    std::string* const to = option == "--regime"     ? &into.regime
+                            : option == "--topology" ? &into.topology
+                            : option == "--period"   ? &into.period
+                            : option == "--replicas" ? &replicas
+                                                     : nullptr;
+    if (to == nullptr) {
+      rest.push_back(words[i]);
+    } else if (equals < words[i].size()) {
+      *to = words[i].substr(equals + 1);
+    } else {
+      if (++i == words.size()) return option + " needs a value";
+      *to = words[i];
+    }
+  }
+  words = rest;
+  if (!is_among(into.regime, policy_names()))
+    return "--regime: '" + into.regime + "' is none of " + listed(policy_names());
+  if (!is_among(into.topology, topology_names()))
+    return "--topology: '" + into.topology + "' is none of " + listed(topology_names());
+  if (!is_among(into.period, period_names()))
+    return "--period: '" + into.period + "' is none of " + listed(period_names());
+  if (into.regime.empty() != replicas.empty()) return "--regime and --replicas are given together";
+  if (into.regime.empty() && !(into.topology.empty() && into.period.empty()))
+    return "--topology and --period need --regime";
+  into.replicas = number_of(replicas);
+  if (!replicas.empty() && (into.replicas < 1 || into.replicas > 4096))
+    return "--replicas: '" + replicas + "' is not a number from 1 to 4096";
+  return into.complete();
+}
+
+}  // namespace examples
