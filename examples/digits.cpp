@@ -31,10 +31,11 @@ struct curve {
 };
 template <class Device, class Layout>
 curve train(mt::job const& job, char const* what, mt::datasets::image_set const& learnt,
-            mt::datasets::image_set const& held_out, int epochs) {
-  mt::datasets::image_batches const seen(learnt, moved(50)), asked(held_out, in_order());
+            mt::datasets::image_set const& held_out, options const& o) {
+  mt::datasets::image_batches const seen(learnt, moved(50, o.seed)), asked(held_out, in_order());
+  int const epochs = o.epochs;
 
-  mt::store weights(job);
+  mt::store weights(job, o.seed);
   mt::executable<programs, train_step, mesh, Layout, Device> step(weights);
   mt::executable<programs, evaluate, mesh, Layout, Device> judge(weights);
   auto const steps = seen.per_epoch();
@@ -45,8 +46,8 @@ curve train(mt::job const& job, char const* what, mt::datasets::image_set const&
     for (std::int64_t i = 0; i < steps; ++i) {
       double const done = static_cast<double>((epoch - 1) * steps + i) / static_cast<double>(epochs * steps);
       mt::datasets::image_batch const& b = stream.next();
-      auto const result = step(mt::feed<"image">(b.pixels), mt::feed<"label">(b.labels),
-                               mt::set<"rate">(rate_at(done)));
+      auto const result =
+          step(mt::feed<"image">(b.pixels), mt::feed<"label">(b.labels), mt::set<"rate">(rate_at(done)));
       loss += static_cast<double>(float{result.template get<"loss">()}) / static_cast<double>(steps);
     }
     for (mt::datasets::image_stream rest(asked); !rest.at_end();) {
@@ -64,37 +65,30 @@ curve train(mt::job const& job, char const* what, mt::datasets::image_set const&
 }
 
 template <class Device>
-int compare(mt::job const& job, std::string const& images, std::string const& labels, int epochs) {
-  mt::datasets::idx_images const all(images, labels);
+int compare(mt::job const& job, options const& o) {
+  mt::datasets::idx_images const all(o.images, o.labels);
   std::int64_t const fifth = all.size() / 5;
   mt::datasets::image_range const learnt(all, 0, all.size() - fifth), held_out(all, all.size() - fifth);
-  curve const of[] = {train<Device, by_batch>(job, "batch", learnt, held_out, epochs),
-                      train<Device, by_rows>(job, "rows", learnt, held_out, epochs),
-                      train<Device, by_channels>(job, "channels", learnt, held_out, epochs)};
+  curve const of[] = {train<Device, by_batch>(job, "batch", learnt, held_out, o),
+                      train<Device, by_rows>(job, "rows", learnt, held_out, o),
+                      train<Device, by_channels>(job, "channels", learnt, held_out, o)};
   double most = 0;
   for (curve const& c : of) most = std::max(most, std::abs(c.losses[0] - of[0].losses[0]));
   mt::print(job, "losses of the first epoch differ by {:.0e} at most\n", most);
   return most < 0.002 ? 0 : 1;
 }
 
-/// The options of the command line.
-struct options {
-  std::string images, labels;
-  int epochs = 12;
-  examples::regime_options regime;
-};
-
 template <class Device>
 int compare_or_train_replicas(mt::job const& job, options const& o) {
-  if (o.regime.trains_replicas()) return train_replicas(job, examples::name_of_device<Device>(), o.regime, o.images, o.labels, o.epochs);
-  return compare<Device>(job, o.images, o.labels, o.epochs);
+  if (o.regime.trains_replicas()) return train_replicas(job, examples::name_of_device<Device>(), o);
+  return compare<Device>(job, o);
 }
 }  // namespace digits
 
 int main(int argc, char** argv) {
   digits::options o;
   return examples::main_on_device(
-      argc, argv, std::string("IMAGES LABELS [EPOCHS] ") + examples::regime_usage,
+      argc, argv, std::string("IMAGES LABELS [EPOCHS] [--seed N] ") + examples::regime_usage,
       "IMAGES and LABELS are IDX files, such as train-images-idx3-ubyte.gz. EPOCHS is how often they are learnt from "
       "(12).\n" +
           examples::regime_help(),
@@ -106,5 +100,11 @@ int main(int argc, char** argv) {
         mt::progress(job, "digits: '{}' is no number of epochs\n", words[2]);
         return 2;
       },
-      [&](std::vector<std::string>& words) { return examples::take_regime_words(words, o.regime); });
+      [&](std::vector<std::string>& words) -> std::string {
+        std::string seed = "0";
+        if (auto const mistake = examples::take_options(words, {{"--seed", &seed}}); !mistake.empty()) return mistake;
+        o.seed = static_cast<std::uint64_t>(examples::number_of(seed));
+        if (o.seed == 0 && seed != "0") return "--seed: '" + seed + "' is not a whole number";
+        return examples::take_regime_words(words, o.regime);
+      });
 }

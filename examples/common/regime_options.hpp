@@ -29,8 +29,9 @@ inline std::vector<std::string> policy_names() {
 }
 /// The topologies whose number of messages does not depend on the number of replicas, because that is given at start.
 inline std::vector<std::string> topology_names() {
-  return {"one_peer_exponential", "bipartite_exponential", "ring",           "directed_ring",     "torus",
-          "base_graph_1",         "base_graph_2",          "random_matching", "random_out_degrees"};
+  return {
+      "one_peer_exponential", "bipartite_exponential", "ring", "directed_ring", "torus", "base_graph_1", "base_graph_2",
+      "random_matching",      "random_out_degrees"};
 }
 inline std::vector<std::string> period_names() { return {"4", "16", "64"}; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,41 +28,48 @@ inline std::string listed(std::vector<std::string> const& names) {
 
 inline constexpr char const* regime_usage = "[--regime POLICY --replicas N [--topology NAME] [--period STEPS]]";
 inline std::string regime_help() {
-  return "POLICY is how replicas meet: " + listed(policy_names()) + ".\n--topology is for those that gossip: " +
-         listed(topology_names()) + ".\n--period is for those that take means: " + listed(period_names()) + " (16).\n";
+  return "POLICY is how replicas meet: " + listed(policy_names()) +
+         ".\n--topology is for those that gossip: " + listed(topology_names()) +
+         ".\n--period is for those that take means: " + listed(period_names()) + " (16).\n";
 }
 
-/// Removes the options of replicas from the words, and takes them. Returns a sentence about a mistake, or an empty text.
-inline std::string take_regime_words(std::vector<std::string>& words, regime_options& into) {
+/// Removes options with values from the words, written as `--name value` or `--name=value`, and takes their values.
+/// Returns a sentence about a mistake, or an empty text.
+inline std::string take_options(std::vector<std::string>& words, std::map<std::string, std::string*> const& into) {
   std::vector<std::string> rest;
-  std::string replicas;
-  auto const is_among = [](std::string const& word, std::vector<std::string> const& names) {
-    return word.empty() || std::find(names.begin(), names.end(), word) != names.end();
-  };
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto const equals = std::min(words[i].find('='), words[i].size());
     std::string const option = words[i].substr(0, equals);
-    std::string* const to = option == "--regime"     ? &into.regime
-                            : option == "--topology" ? &into.topology
-                            : option == "--period"   ? &into.period
-                            : option == "--replicas" ? &replicas
-                                                     : nullptr;
-    if (to == nullptr) {
+    auto const found = into.find(option);
+    if (found == into.end()) {
       rest.push_back(words[i]);
     } else if (equals < words[i].size()) {
-      *to = words[i].substr(equals + 1);
+      *found->second = words[i].substr(equals + 1);
     } else {
       if (++i == words.size()) return option + " needs a value";
-      *to = words[i];
+      *found->second = words[i];
     }
   }
   words = rest;
-  if (!is_among(into.regime, policy_names()))
-    return "--regime: '" + into.regime + "' is none of " + listed(policy_names());
-  if (!is_among(into.topology, topology_names()))
-    return "--topology: '" + into.topology + "' is none of " + listed(topology_names());
-  if (!is_among(into.period, period_names()))
-    return "--period: '" + into.period + "' is none of " + listed(period_names());
+  return "";
+}
+
+/// The same for the options of replicas.
+inline std::string take_regime_words(std::vector<std::string>& words, regime_options& into) {
+  std::string replicas;
+  auto const mistake = take_options(words, {{"--regime", &into.regime},
+                                            {"--topology", &into.topology},
+                                            {"--period", &into.period},
+                                            {"--replicas", &replicas}});
+  if (!mistake.empty()) return mistake;
+  auto const refused = [](char const* option, std::string const& word, std::vector<std::string> const& names) {
+    bool const known = word.empty() || std::find(names.begin(), names.end(), word) != names.end();
+    return known ? "" : std::string(option) + ": '" + word + "' is none of " + listed(names);
+  };
+  for (auto const& why :
+       {refused("--regime", into.regime, policy_names()), refused("--topology", into.topology, topology_names()),
+        refused("--period", into.period, period_names())})
+    if (!why.empty()) return why;
   if (into.regime.empty() != replicas.empty()) return "--regime and --replicas are given together";
   if (into.regime.empty() && !(into.topology.empty() && into.period.empty()))
     return "--topology and --period need --regime";

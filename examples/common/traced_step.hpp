@@ -177,10 +177,10 @@ class traced_step {
   }
   std::string explained(std::string const& what, regime_options const& o, std::string const& rates) const {
     return plan_->explained(what, o,
-                            what != "html"   ? mt::page_rates{}
-                            : !rates.empty() ? given_rates(rates, bound_mesh())
-                                             : mt::detail::rates_of_job(values_.runner(), bound_mesh(),
-                                                                        session_->best_rates()));
+                            what != "html" ? mt::page_rates{}
+                            : !rates.empty()
+                                ? given_rates(rates, bound_mesh())
+                                : mt::detail::rates_of_job(values_.runner(), bound_mesh(), session_->best_rates()));
   }
 
   /// Compares a step with the same step on whole tensors, as `mt::check` does. `remake` makes the plan once more, and
@@ -189,14 +189,14 @@ class traced_step {
   std::pair<bool, std::string> compare(Remake const& remake, Take const& take) {
     if constexpr (mt::whole_program_device<Device>) mt::detail::refuse_tool("check");
     traced_program const& p = plan_->program();
-    auto const found = mt::detail::compare_steps(
-        {*p.graph, p.entry, plan_->rules(), p.counted, plan_->capabilities().fuses}, values_,
-        [&](mt::store& values, mt::detail::use_of_step use) {
-          traced_step again(values, remake());
-          take(again);
-          mt::detail::checked_session<Device> here(*again.session_);
-          use(again.bound_mesh(), here);
-        });
+    auto const found =
+        mt::detail::compare_steps({*p.graph, p.entry, plan_->rules(), p.counted, plan_->capabilities().fuses}, values_,
+                                  [&](mt::store& values, mt::detail::use_of_step use) {
+                                    traced_step again(values, remake());
+                                    take(again);
+                                    mt::detail::checked_session<Device> here(*again.session_);
+                                    use(again.bound_mesh(), here);
+                                  });
     return {found.agrees(), mt::text_of(found)};
   }
 
@@ -204,7 +204,8 @@ class traced_step {
   std::vector<mt::timeline const*> recorded() const {
     std::vector<mt::timeline const*> all;
     session_->each_recorded([&](mt::timeline const& t) { all.push_back(&t); });
-    if (all.empty() || all[0]->steps() == 0) throw mt::error("R16", "nothing was recorded: call record(), then run steps");
+    if (all.empty() || all[0]->steps() == 0)
+      throw mt::error("R16", "nothing was recorded: call record(), then run steps");
     return all;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the digits are made into batches, and how the learning rate falls.
+// Chooses how digits are made into batches, and how the learning rate falls.
 #pragma once
 
 #include <cmath>
@@ -14,16 +14,16 @@ namespace digits {
 namespace mt = meshtensor;
 
 /// Images to learn from, in a random order and moved by up to two pixels. `count` is the number in a step.
-inline mt::datasets::image_options moved(std::int64_t count, std::uint64_t seed = 1) {
+inline mt::datasets::image_options moved(std::int64_t count, std::uint64_t seed) {
   mt::datasets::image_options how{
-      .rows = count, .height = 28, .width = 28, .seed = seed, .crop = mt::datasets::image_crop::moved};
+      .rows = count, .height = 28, .width = 28, .seed = seed + 1, .crop = mt::datasets::image_crop::moved};
   how.most_moved = 2, how.flip = false, how.channels = 3, how.mean = {0.13f, 0.13f, 0.13f},
   how.deviation = {0.31f, 0.31f, 0.31f};
   return how;
 }
 /// Held-out images, 50 in a step.
 inline mt::datasets::image_options in_order() {
-  mt::datasets::image_options how = moved(50);
+  mt::datasets::image_options how = moved(50, 0);
   how.seed.reset(), how.shorter = 28;
   return how;
 }

@@ -2,6 +2,7 @@
 // Trains replicas of the network that reads digits.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <meshtensor/job/job.hpp>
@@ -12,9 +13,16 @@ namespace digits {
 
 namespace mt = meshtensor;
 
-/// Trains `o.replicas` replicas, each of which learns from 50 images in a step, on as many ranks as were started. After
-/// each epoch their mean reads the held-out images. Returns the exit code.
-int train_replicas(mt::job const& job, std::string const& device, examples::regime_options const& o,
-                   std::string const& images, std::string const& labels, int epochs);
+/// The options of the command line.
+struct options {
+  std::string images, labels;
+  int epochs = 12;
+  std::uint64_t seed = 0;
+  examples::regime_options regime;
+};
+
+/// Trains `o.regime.replicas` replicas on as many ranks as were started. Each learns from 50 images in a step. After
+/// each epoch, their mean reads the held-out images. Returns the exit code.
+int train_replicas(mt::job const& job, std::string const& device, options const& o);
 
 }  // namespace digits

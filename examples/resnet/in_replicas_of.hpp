@@ -49,8 +49,8 @@ class learner_in_replicas : public learner {
           weights_, plan(examples::traced_apart<Follow>(), layout_of_replicas::sharding_rules, learnt()));
       follow_->exclude_from_step_count();
     } else {
-      look_ = std::make_unique<step>(
-          weights_, plan(examples::traced_consensus<Evaluate, Train>(o_), rules, looked_at(o_.batch)));
+      look_ = std::make_unique<step>(weights_,
+                                     plan(examples::traced_consensus<Evaluate, Train>(o_), rules, looked_at(o_.batch)));
     }
     if (step_ && o_.check_numerics) step_->check_numerics();
   }

@@ -47,9 +47,8 @@ class learner_in_replicas : public learner {
   }
   std::vector<float> likely(std::vector<std::uint8_t> const& seen, std::int32_t last, double temperature) override {
     last_[0] = last;
-    next_byte_([&](auto& run) {
-      run.feed("text", seen), run.feed("last", last_), run.set("temperature", temperature);
-    });
+    next_byte_(
+        [&](auto& run) { run.feed("text", seen), run.feed("last", last_), run.set("temperature", temperature); });
     mt::block const next = next_byte_.whole("likely");
     return {next.template as<float>(), next.template as<float>() + next.size()};
   }
@@ -88,8 +87,7 @@ class learner_in_replicas : public learner {
   mt::store& weights_;
   options const& o_;
   mutable examples::traced_step<Device> step_{weights_, plan_of_training(o_, mt::capabilities_of<Device>)};
-  examples::traced_step<Device> ask_{weights_,
-                                     plan_of_mean<evaluate>(layout_of_evaluation::sharding_rules, o_.batch)};
+  examples::traced_step<Device> ask_{weights_, plan_of_mean<evaluate>(layout_of_evaluation::sharding_rules, o_.batch)};
   examples::traced_step<Device> next_byte_{weights_, plan_of_mean<generate>(layout_of_one_text::sharding_rules, 1)};
   std::vector<std::int32_t> last_ = std::vector<std::int32_t>(1);
   double loss_ = 0;  // the mean of the replicas' losses in the last step

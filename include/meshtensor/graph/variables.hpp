@@ -72,9 +72,19 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   }
   if (start.kind == initializer_kind::constant) require_element(b, start.argument, type, "is the initial value of");
   b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
-  b.m.variables[b.m.variable_count] = {
-      path,   type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {},
-      b.site, 0,    equal,     false,      false};
+  b.m.variables[b.m.variable_count] = {path,
+                                       type,
+                                       trainable,
+                                       start.kind,
+                                       b.add_number(start.argument),
+                                       dims,
+                                       static_cast<std::uint8_t>(stacked),
+                                       {},
+                                       b.site,
+                                       0,
+                                       equal,
+                                       false,
+                                       false};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
 }
