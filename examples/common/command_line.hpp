@@ -67,6 +67,18 @@ struct command_line {
                "decentralized_sgd")
         ->needs(regime);
     add.choice("--period", o.period, period_names(), "Steps from one mean to the next (16)")->needs(regime);
+    auto* const network =
+        add.choice("--network", o.network, network_names(),
+                   "Print the time that the steps would take by now, with a rank for each replica on this network");
+    network->needs(regime);
+    add("--pauses", o.pauses, "P%",
+        "In it, the share of steps before which a rank pauses for as long as it computes in a step (0%)",
+        CLI::Validator(
+            [](std::string& text) {
+              return probability_of(text) < 0 ? "'" + text + "' is not like 1%" : std::string();
+            },
+            ""))
+        ->needs(network);
   }
   /// For long_training_options.
   void add_checkpoints() {

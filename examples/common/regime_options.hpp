@@ -2,6 +2,7 @@
 // Holds the options of replicas that differ, and checks that they are consistent.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,15 +36,41 @@ inline std::vector<std::string> topology_names() {
 }
 inline std::vector<std::string> period_names() { return {"4", "16", "64"}; }
 
+/// A network by its name: what a message of any size takes, and the bytes that a link carries in a second.
+struct network_row {
+  char const* name;
+  double latency, bytes_per_second;
+};
+inline constexpr network_row network_rows[] = {
+    {"1gbit", 100e-6, 0.125e9}, {"10gbit", 50e-6, 1.25e9}, {"25gbit", 30e-6, 3.125e9}, {"100gbit", 5e-6, 12.5e9}};
+inline std::vector<std::string> network_names() {
+  std::vector<std::string> all;
+  for (network_row const& row : network_rows) all.push_back(row.name);
+  return all;
+}
+/// The probability that a text such as `1%` says, or -1 for any other text.
+inline double probability_of(std::string_view text) {
+  double percent = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  bool const good = problem == std::errc{} && std::string_view(end, text.data() + text.size()) == "%";
+  return good && percent >= 0 && percent <= 100 ? percent / 100 : -1;
+}
+
 /// The options of replicas. `regime` is the name of a policy, or empty if one model is trained.
 struct regime_options {
   std::string regime, topology, period;
   std::int64_t replicas = 0;
+  std::string network, pauses;  // of the machine whose times are predicted
 
   bool trains_replicas() const { return !regime.empty(); }
   policy_row const& policy() const {
     policy_row const* row = policy_rows;
     while (row->name != regime) ++row;
+    return *row;
+  }
+  network_row const& network_of_prediction() const {
+    network_row const* row = network_rows;
+    while (row->name != network) ++row;
     return *row;
   }
   bool pushes() const { return regime == "stochastic_gradient_push" || regime == "overlapped_gradient_push"; }

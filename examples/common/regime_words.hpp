@@ -26,11 +26,14 @@ inline std::string listed(std::vector<std::string> const& names) {
   return text;
 }
 
-inline constexpr char const* regime_usage = "[--regime POLICY --replicas N [--topology NAME] [--period STEPS]]";
+inline constexpr char const* regime_usage =
+    "[--regime POLICY --replicas N [--topology NAME] [--period STEPS] [--network NAME [--pauses P%]]]";
 inline std::string regime_help() {
   return "POLICY is how replicas meet: " + listed(policy_names()) +
          ".\n--topology is for those that gossip: " + listed(topology_names()) +
-         ".\n--period is for those that take means: " + listed(period_names()) + " (16).\n";
+         ".\n--period is for those that take means: " + listed(period_names()) +
+         " (16).\n--network predicts the time with a rank for each replica: " + listed(network_names()) +
+         ". P is the share of steps before which a rank pauses.\n";
 }
 
 /// Removes options with values from the words, written as `--name value` or `--name=value`, and takes their values.
@@ -60,7 +63,9 @@ inline std::string take_regime_words(std::vector<std::string>& words, regime_opt
   auto const mistake = take_options(words, {{"--regime", &into.regime},
                                             {"--topology", &into.topology},
                                             {"--period", &into.period},
-                                            {"--replicas", &replicas}});
+                                            {"--replicas", &replicas},
+                                            {"--network", &into.network},
+                                            {"--pauses", &into.pauses}});
   if (!mistake.empty()) return mistake;
   auto const refused = [](char const* option, std::string const& word, std::vector<std::string> const& names) {
     bool const known = word.empty() || std::find(names.begin(), names.end(), word) != names.end();
@@ -68,11 +73,13 @@ inline std::string take_regime_words(std::vector<std::string>& words, regime_opt
   };
   for (auto const& why :
        {refused("--regime", into.regime, policy_names()), refused("--topology", into.topology, topology_names()),
-        refused("--period", into.period, period_names())})
+        refused("--period", into.period, period_names()), refused("--network", into.network, network_names())})
     if (!why.empty()) return why;
   if (into.regime.empty() != replicas.empty()) return "--regime and --replicas are given together";
-  if (into.regime.empty() && !(into.topology.empty() && into.period.empty()))
-    return "--topology and --period need --regime";
+  if (into.regime.empty() && !(into.topology.empty() && into.period.empty() && into.network.empty()))
+    return "--topology, --period and --network need --regime";
+  if (into.network.empty() && !into.pauses.empty()) return "--pauses needs --network";
+  if (!into.pauses.empty() && probability_of(into.pauses) < 0) return "--pauses: '" + into.pauses + "' is not like 1%";
   into.replicas = number_of(replicas);
   if (!replicas.empty() && (into.replicas < 1 || into.replicas > 4096))
     return "--replicas: '" + replicas + "' is not a number from 1 to 4096";

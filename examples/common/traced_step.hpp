@@ -18,6 +18,7 @@
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/explain_html.hpp>
 #include <meshtensor/inspect/measured_rates.hpp>
+#include <meshtensor/inspect/predict_ranks.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/job/start_record.hpp>
@@ -76,6 +77,19 @@ class traced_plan {
            mt::bytes_text(static_cast<std::int64_t>(bytes_sent(o, parameter_bytes()))) + " in a step" +
            (o.period.empty() ? "" : " on average");
   }
+  /// When all ranks of this plan would end each step, on the network and with the pauses of the options.
+  std::vector<double> predicted(regime_options const& o, mt::rates const& of_rank, std::int64_t steps) const {
+    network_row const& row = o.network_of_prediction();
+    mt::network between;
+    for (int a = 0; a < mesh_.count; ++a)
+      between.links.push_back({mesh_.axes[a].label, row.latency, row.bytes_per_second});
+    mt::stragglers slow;
+    if (!o.pauses.empty()) slow.probability = probability_of(o.pauses), slow.steps = 1;
+    mt::predicted_run const run = mt::predict(*this, between, of_rank, steps, slow);
+    std::vector<double> all;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(steps); ++k) all.push_back(run.ended(k));
+    return all;
+  }
   /// The text that --explain asks for: the plan, the instructions, or a page with all of it.
   std::string explained(std::string const& what, regime_options const& o, mt::page_rates const& rates) const {
     if (what == "instructions") return mt::instructions(*this);
@@ -130,6 +144,13 @@ class traced_step {
   }
 
   traced_plan const& plan() const { return *plan_; }
+  /// The rates of a rank: those of a text for `given_rates`, or those that the device measures.
+  mt::rates rates_of_rank(std::string const& text) const {
+    if (text.empty()) return session_->best_rates();
+    machine_rates given;
+    read_rates(text, given);
+    return {given.flops, given.memory};
+  }
   mt::module const& graph() const { return plan_->graph(); }
   mt::plan const& planned() const { return plan_->planned(); }
   mt::mesh_shape const& bound_mesh() const { return plan_->bound_mesh(); }

@@ -3,6 +3,8 @@
 #include "in_replicas.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "../common/built_devices.hpp"
 #include "../common/traced_step.hpp"
@@ -44,9 +46,12 @@ int train_on(mt::job const& job, options const& given) {
   mt::datasets::image_batches const seen(learnt, moved(50 * o.replicas, given.seed)), asked(held_out, in_order());
 
   mt::store weights(job, given.seed);
-  auto const plan = [&](examples::traced_program program, mt::layout_rules const& rules) {
+  auto const plan_on = [&](std::int64_t n, examples::traced_program program, mt::layout_rules const& rules) {
     return examples::traced_plan(std::move(program), mesh_of_replicas::shape, rules, mt::capabilities_of<Device>,
-                                 std::tuple(ranks(std::max(1, job.get().size())), replica(o.replicas)));
+                                 std::tuple(ranks(n), replica(o.replicas)));
+  };
+  auto const plan = [&](examples::traced_program program, mt::layout_rules const& rules) {
+    return plan_on(std::max(1, job.get().size()), std::move(program), rules);
   };
   examples::traced_step<Device> step(
       weights, plan(examples::traced_replicas<train_step>(o), layout_of_replicas::sharding_rules));
@@ -56,6 +61,13 @@ int train_on(mt::job const& job, options const& given) {
             step.plan().regime_text(o), 50 * o.replicas, rate_at(0));
 
   auto const steps = seen.per_epoch();
+  std::vector<double> times;
+  if (!o.network.empty()) {
+    times = plan_on(o.replicas, examples::traced_replicas<train_step>(o), layout_of_replicas::sharding_rules)
+                .predicted(o, step.rates_of_rank(""), steps * epochs);
+    mt::print(job, "the times are those of {} ranks on {} with pauses of {}, as predicted\n", o.replicas, o.network,
+              o.pauses.empty() ? "0%" : o.pauses);
+  }
   mt::datasets::image_stream stream(seen);
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     double loss = 0, right = 0, judged = 0;
@@ -74,8 +86,10 @@ int train_on(mt::job const& job, options const& given) {
       right += judge.number("right"), judged += judge.number("loss");
     }
     auto const of_all = [&](double sum) { return sum / static_cast<double>(held_out.size()); };
-    mt::print(job, "mean of replicas, epoch {:>2}: loss {:.4f}, held out {:.4f}, {:.2f} % of the held-out digits\n",
-              epoch, loss, of_all(judged), 100 * of_all(right));
+    std::string const time =
+        times.empty() ? "" : ", after " + mt::seconds_text(times[static_cast<std::size_t>(epoch * steps - 1)]);
+    mt::print(job, "mean of replicas, epoch {:>2}: loss {:.4f}, held out {:.4f}, {:.2f} % of the held-out digits{}\n",
+              epoch, loss, of_all(judged), 100 * of_all(right), time);
   }
   return 0;
 }

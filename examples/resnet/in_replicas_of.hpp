@@ -101,6 +101,15 @@ class learner_in_replicas : public learner {
             mt::work_of(of_image.graph(), of_image.planned().numbers).products / 2};
   }
   std::string regime() const override { return (step_ ? *step_ : *look_).plan().regime_text(o_); }
+  std::vector<double> predicted(std::int64_t steps) const override {
+    if (o_.network.empty() || !step_) return {};
+    options large = o_;
+    large.mesh["data"] = o_.replicas;
+    auto const sizes_of_one =
+        sizes<Block>(large, needs_.classes, batch(o_.batch / o_.replicas), examples::replica(o_.replicas));
+    return plan(examples::traced_replicas<Train>(o_), layout_of_replicas::sharding_rules, sizes_of_one)
+        .predicted(o_, step_->rates_of_rank(o_.rates), steps);
+  }
   std::string explained(std::string const& what) const override { return step_->explained(what, o_, o_.rates); }
   std::int64_t planned_bytes() const override {
     return static_cast<std::int64_t>((step_ ? *step_ : *look_).memory().all());

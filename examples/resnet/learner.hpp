@@ -41,6 +41,8 @@ class learner {
 
   /// The policy of replicas, and the bytes that they send. Empty if one model is trained.
   virtual std::string regime() const { return ""; }
+  /// Of replicas, with --network: when each of so many steps would end, with a rank for each replica.
+  virtual std::vector<double> predicted(std::int64_t /*steps*/) const { return {}; }
   /// Of replicas: a store with the values of one new model, which `take` gives to all replicas.
   virtual std::unique_ptr<mt::store> new_model(mt::job const&) const { return nullptr; }
   virtual void take(mt::store&) {}

@@ -54,6 +54,12 @@ class learner_in_replicas : public learner {
   }
 
   std::string regime() const override { return step_.plan().regime_text(o_); }
+  std::vector<double> predicted(std::int64_t steps) const override {
+    if (o_.network.empty()) return {};
+    options large = o_;
+    large.mesh["data"] = o_.replicas;
+    return plan_of_training(large, mt::capabilities_of<Device>).predicted(o_, step_.rates_of_rank(o_.rates), steps);
+  }
   std::pair<bool, std::string> compare(mt::datasets::text_batch const& b) override {
     return step_.compare([&] { return plan_of_training(o_, mt::capabilities_of<Device>); },
                          [&](auto& run) { feed(run, b, 0); });
