@@ -10,7 +10,8 @@
 #   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
 #   lost        a rank that throws, or is killed, ends the job
 #   replicas    synchronous replicas have the losses of one model; each policy has the same losses on two meshes, and goes
-#               on from a checkpoint; says what is wrong with the options of replicas
+#               on from a checkpoint; predicts less time for gossip than for an all_reduce; says what is wrong with the
+#               options of replicas
 #   plan        --explain and --dot for meshes that are not here
 #   devices     PROGRAM says what it was not built for; OTHER, built for PJRT plugins, learns on one as on the cpu,
 #               and each goes on from the other's checkpoint, on another mesh, too: devices PROGRAM OTHER PYTHON
@@ -331,6 +332,15 @@ PYTHON
     head -n 1 out | grep -q '^regime  diloco of 16 steps, 4 replicas, each of which sends .* in a step on average$' ||
       fail "--explain: $(cat out err)"
     grep -q '^layout *replica over data$' out || fail "--explain has another layout: $(cat out)"
+    for policy in synchronous overlapped_gradient_push; do
+      run $policy --mesh data=1,model=1 --regime $policy --replicas 4 --network 1gbit --pauses 50% --rates flops=1e11,memory=1e11
+      grep -q '^times   those of 4 ranks on 1gbit with pauses of 50%, as predicted$' $policy.out ||
+        fail "no prediction in: $(cat $policy.out)"
+    done
+    cat synchronous.out overlapped_gradient_push.out | sed -n 's/^held-out loss .* nats a byte  after \([0-9.]*\) ms$/\1/p' >times
+    awk '{at[NR] = $1} END {exit !(NR == 2 && at[2] < 0.9 * at[1])}' times || fail "gossip is not faster: $(cat times)"
+    refused 2 '--pauses requires --network' "$program" --regime local_sgd --replicas 4 --pauses 1%
+    refused 2 "'one' is not like 1%" "$program" --regime local_sgd --replicas 4 --network 10gbit --pauses one
     refused 2 '--regime requires --replicas' "$program" --regime local_sgd
     refused 2 '--replicas requires --regime' "$program" --replicas 4
     refused 2 'a batch of 4 windows has no 3 equal parts' "$program" "${small[@]}" --regime local_sgd --replicas 3
