@@ -60,7 +60,8 @@ double communicated(mt::predicted_run const& run) {
 /// The share of its time that a training gains by nothing: by how much it takes longer than without pauses.
 template <class Step>
 double lost(Step const& step, std::int64_t steps, mt::stragglers const& pauses) {
-  return mt::predict(step, fast, processor, steps, pauses).seconds / mt::predict(step, fast, processor, steps).seconds - 1;
+  return mt::predict(step, fast, processor, steps, pauses).seconds / mt::predict(step, fast, processor, steps).seconds -
+         1;
 }
 /// The steps before which at least one rank pauses.
 std::int64_t with_pauses(int count_of_ranks, std::int64_t steps, mt::stragglers const& pauses) {
@@ -269,7 +270,8 @@ TEST_CASE("runs are the same again, and another seed pauses other ranks") {
 
 TEST_CASE("an impossible network, speed or pause is refused") {
   auto const step = planned<4, mt::synchronous>();
-  auto const refused = [&](mt::network const& n, mt::rates const& best, std::int64_t steps, mt::stragglers const& slow) {
+  auto const refused = [&](mt::network const& n, mt::rates const& best, std::int64_t steps,
+                           mt::stragglers const& slow) {
     return error_of([&] { mt::predict(step, n, best, steps, slow); });
   };
   CHECK(refused({}, processor, 1, {}).find("R28: the mesh axis 'ranks' has no link") != std::string::npos);
