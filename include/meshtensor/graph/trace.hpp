@@ -88,7 +88,7 @@ constexpr void fix_sizes(module& m) {
 /// A program, or a set of programs, at one size. Its dynamic dims get their extents at compile time, so that the
 /// compiler makes the plan. For example: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
 ///
-/// errors  S10 the program does not have the dim, or its extent is another one already
+/// errors  S10 the dim has another extent already; S15 the program does not have the dim
 template <class Program, dim_extent... Extents>
 struct sized : Program {
   using of_any_size = Program;
@@ -103,7 +103,7 @@ struct sized : Program {
     while (d < m.dim_count && !(m.dim_name(d) == e.label)) ++d;
     if (!m.report.empty()) return;
     if (d == m.dim_count) {
-      m.report << "S10 an extent is given for the dim '" << e.label << "', which this program does not have";
+      m.report << "S15 an extent is given for the dim '" << e.label << "', which this program does not have";
     } else if (m.dims[d].kind != dim_row::dynamic || e.extent < 1) {
       m.report << "S10 the dim '" << e.label << "' cannot have the extent " << e.extent
                << (e.extent < 1 ? ": an extent is at least 1" : ": the program fixes it already");
