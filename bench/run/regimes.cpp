@@ -1,174 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
+// How long replicas train under several policies: seconds of steps on a network, with pauses at random, predicted with
+// a clock for each rank. The model has the size of ResNet-50, in 16 equal layers, and each rank has one replica.
+// Nothing is computed, so one processor predicts hundreds of ranks.
 // passes: start-up
-// Compares the losses that policies of replicas reach with equal samples: regimes IMAGES LABELS [EPOCHS [SEEDS]]
 //
-// Eight replicas of a small network learn to read handwritten digits, by momentum in Nesterov's form. IMAGES and LABELS
-// are IDX files, and the last fifth of the images is held out. All trainings of a seed begin with the same parameters
-// and see the same images in the same order, 32 for each replica in a step. It prints one table, with the mean of all
-// seeds and ± half of the range.
-#include <algorithm>
+//   cmake --preset quickstart -DMESHTENSOR_BENCH=ON && cmake --build build/quickstart --target bench_run_regimes
+//   build/quickstart/bench/run/regimes [--replicas 4,8 --network 10gbit --latency 50us --pauses 1% --steps 1000 …]
+//   build/quickstart/bench/run/regimes --paper    as Assran et al. 2019 measured it: 32 nodes, 90 epochs, 10 Gbit/s
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <numbers>
-#include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
-#include <meshtensor/datasets/image/idx.hpp>
-#include <meshtensor/job/main.hpp>
-#include <meshtensor/meshtensor.hpp>
+#include "meshtensor/inspect/explain.hpp"
+#include "meshtensor/inspect/predict_ranks.hpp"
+#include "meshtensor/nn/nn.hpp"
+#include "meshtensor/regime/regime.hpp"
 
 namespace mt = meshtensor;
 
-namespace regimes {
-using namespace mt::nn;
+namespace {
 
-inline constexpr struct replica : mt::dim<"replica", 8> {} replica;
-inline constexpr struct batch : mt::dim<"batch", 32> {} batch;  // images of one replica in a step
-inline constexpr struct asked : mt::dim<"asked", 400> {} asked;  // held-out images that are judged at once
-inline constexpr struct pixels : mt::dim<"pixels", 196> {} pixels;  // 14 x 14: the means of four pixels each
-inline constexpr struct hidden : mt::dim<"hidden", 64> {} hidden;
-inline constexpr struct digit : mt::dim<"digit", 10> {} digit;
+inline constexpr struct batch_dim : mt::dim<"batch", 256> {} batch;
+inline constexpr struct width_dim : mt::dim<"width"> {} width;
+inline constexpr struct next_dim : mt::dim<"next"> {} next;
+inline constexpr struct replica_dim : mt::dim<"replica"> {} replica;
+inline constexpr struct ranks_axis : mt::axis<"ranks"> {} ranks;
+struct mesh : mt::mesh<ranks> {};
+struct fusing_device : mt::reference_device {
+  static constexpr mt::device_capabilities capabilities{true};
+};
 
-inline constexpr mt::layer network = [](mt::scope auto s, auto x) {
-  return linear(s / "last", relu(linear(s / "first", x, pixels, hidden)), hidden, digit);
+/// Layers one after the other, which are no loop, so that an all_reduce may travel while the gradients of earlier layers
+/// are computed.
+struct layers {
+  template <mt::scope S, class H>
+  constexpr H operator()(S const& s, H const& h, int count) const {
+    auto const here = s.enter();
+    H const y = rename(tanh(einsum(h, s.parameter("w", width, next), mt::to(batch, next))), next, width);
+    return count == 1 ? y : (*this)(s / "behind", y, count - 1);
+  }
 };
 struct train_step {
   constexpr void operator()(mt::scope auto s) const {
-    auto logits = network(s / "network", s.input("image", mt::f32, batch, pixels));
-    auto loss = mean(cross_entropy(logits, s.input("label", mt::i32, batch), digit));
-    mt::momentum{.learning_rate = s.number("rate", 0.1), .decay = 0.9, .nesterov = true}.minimize(s / "optimizer",
-                                                                                                  loss);
-    s.output("loss", loss);
+    auto const last = layers{}(s / "layers", s.input("x", mt::f32, batch, width), 16);
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", mean(last * last));
   }
 };
-struct judge {
-  constexpr void operator()(mt::scope auto s) const {
-    auto logits = network(s / "network", s.input("image", mt::f32, asked, pixels));
-    auto label = s.input("label", mt::i32, asked);
-    s.output("loss", mean(cross_entropy(logits, label, digit)));
-    s.output("right", mean(mt::cast<mt::f32>(argmax(logits, digit) == mt::cast<mt::i64>(label))));
+template <class Policy>
+using step_of = mt::executable<mt::replicas<train_step, replica, Policy>, mesh,
+                               mt::over_replicas<mt::layout<>, replica, ranks>, fusing_device>;
+
+/// A number with a unit behind it: 10gbit, 50us, 1%.
+double in_units(std::string const& text, std::vector<std::pair<std::string, double>> const& units) {
+  std::size_t used = 0;
+  double const number = std::stod(text, &used);
+  for (auto const& [unit, factor] : units)
+    if (text.substr(used) == unit) return number * factor;
+  throw CLI::ValidationError("'" + text + "' needs one of the units: " + [&] {
+    std::string all;
+    for (auto const& [unit, factor] : units) all += " " + (unit.empty() ? "none" : unit);
+    return all;
+  }());
+}
+
+struct options {
+  std::vector<int> replicas{4, 8, 16, 32, 64, 128, 256, 512};
+  std::string network = "10gbit", latency = "50us", pauses = "0%";
+  double pause = 1, compute = 0.3, parameters = 25.6e6, memory = 9e11, efficiency = 1;
+  std::int64_t steps = 1000;
+  std::uint64_t seed = 0;
+  bool sends_wait = false, paper = false;
+
+  mt::network between(double efficient = 1) const {
+    double const bytes = in_units(network, {{"mbit", 1e6 / 8}, {"gbit", 1e9 / 8}});
+    double const wait = in_units(latency, {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+    return {{{"ranks", wait, bytes * efficient}}, {}, sends_wait};
   }
-};
-struct layout : mt::layout<> {};
-
-/// Small images, one after another.
-struct set_of_digits {
-  std::vector<float> images;
-  std::vector<std::int32_t> labels;
-
-  explicit set_of_digits(mt::datasets::image_set const& all) {
-    mt::datasets::image one;
-    for (std::int64_t i = 0; i < all.size(); ++i) {
-      all.read(i, one);
-      labels.push_back(all.label(i));
-      for (std::size_t y = 0; y < 14; ++y)
-        for (std::size_t x = 0; x < 14; ++x) images.push_back(mean_of_four(one, 2 * y, 2 * x));
-    }
+  mt::stragglers slow() const {
+    return {.probability = in_units(pauses, {{"%", 0.01}, {"", 1}}), .steps = pause, .seed = seed};
   }
-  std::size_t size() const { return labels.size(); }
-
- private:
-  static float mean_of_four(mt::datasets::image const& one, std::size_t y, std::size_t x) {
-    std::size_t const channels = one.pixels.size() / (28 * 28);
-    auto const at = [&](std::size_t row, std::size_t column) {
-      return static_cast<float>(one.pixels[(row * 28 + column) * channels]);
-    };
-    return ((at(y, x) + at(y, x + 1) + at(y + 1, x) + at(y + 1, x + 1)) / 4 - 33) / 79;
-  }
-};
-
-/// The loss of the last epoch, and the loss and the accuracy of the mean of all replicas on held-out images.
-struct outcome {
-  double loss = 0, held_out = 0, right = 0;
 };
 
 template <class Policy>
-outcome train(mt::job const& job, set_of_digits const& all, int epochs, std::uint64_t seed) {
-  using training = mt::replicas<train_step, replica, Policy>;
-  mt::store weights(job, seed);
-  mt::executable<training, mt::mesh<>, layout> step(weights);
-  mt::executable<mt::consensus<judge, training>, mt::mesh<>, layout> of_mean(weights);
-
-  std::size_t const learnt = all.size() / 5 * 4, images = 8 * 32, steps = learnt / images;
-  std::vector<std::size_t> order(learnt);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::mt19937_64 draw(seed);
-  std::vector<float> x(images * 196);
-  std::vector<std::int32_t> y(images);
-  outcome found;
-  for (int epoch = 0; epoch < epochs; ++epoch) {
-    std::shuffle(order.begin(), order.end(), draw);
-    found.loss = 0;
-    for (std::size_t k = 0; k < steps; ++k) {
-      for (std::size_t i = 0; i < images; ++i) {
-        std::size_t const from = order[k * images + i];
-        std::copy_n(&all.images[from * 196], 196, &x[i * 196]);
-        y[i] = all.labels[from];
-      }
-      double const done = (epoch + static_cast<double>(k) / static_cast<double>(steps)) / epochs;
-      auto const result = step(mt::feed<"image">(x), mt::feed<"label">(y),
-                               mt::set<"rate">(0.05 * (1 + std::cos(std::numbers::pi * done)) / 2));
-      for (float const l : result.template get<"loss">().gather())
-        found.loss += static_cast<double>(l) / static_cast<double>(8 * steps);
-    }
-  }
-  std::size_t const parts = (all.size() - learnt) / 400;
-  for (std::size_t part = 0; part < parts; ++part) {
-    auto const first = static_cast<std::ptrdiff_t>(learnt + part * 400);
-    std::vector<float> const seen(all.images.begin() + first * 196, all.images.begin() + (first + 400) * 196);
-    std::vector<std::int32_t> const labels(all.labels.begin() + first, all.labels.begin() + first + 400);
-    auto const result = of_mean(mt::feed<"image">(seen), mt::feed<"label">(labels));
-    found.held_out += static_cast<double>(float{result.template get<"loss">()}) / static_cast<double>(parts);
-    found.right += 100 * static_cast<double>(float{result.template get<"right">()}) / static_cast<double>(parts);
-  }
-  return found;
+mt::draft<step_of<Policy>> planned(options const& o, int n) {
+  auto const wide = static_cast<std::int64_t>(std::lround(std::sqrt(o.parameters / 16)));
+  return mt::draft<step_of<Policy>>(ranks(n), replica(n), width(wide), next(wide));
+}
+/// The rates with which a replica alone takes the seconds of the options for a step.
+mt::rates rates_of(options const& o) {
+  struct nothing {};
+  auto const alone = planned<nothing>(o, 1);
+  mt::rates r{1e9, o.memory};
+  for (int i = 0; i < 5; ++i) r.flops *= mt::predict(alone, {{"ranks", 0, 1}}, r).computed / o.compute;
+  return r;
+}
+struct column {
+  std::string name;
+  mt::predicted_run (*predict)(options const&, mt::rates const&, int, double);
+};
+template <class Policy>
+column column_of(std::string const& name) {
+  return {name, [](options const& o, mt::rates const& r, int n, double efficiency) {
+            return mt::predict(planned<Policy>(o, n), o.between(efficiency), r, o.steps, o.slow());
+          }};
+}
+std::vector<column> columns() {
+  return {column_of<mt::synchronous>("synchronous"), column_of<mt::stochastic_gradient_push<>>("push"),
+          column_of<mt::overlapped_gradient_push<>>("overlapped push"),
+          column_of<mt::local_sgd<16>>("local SGD of 16")};
+}
+double waited(mt::predicted_run const& run) {
+  double all = 0;
+  for (mt::predicted_rank const& r : run.ranks) all += r.exposed / r.seconds;
+  return all / static_cast<double>(run.ranks.size());
 }
 
-/// `0.1234 ±0.0012`: the mean and half of the range.
-std::string text_of(std::vector<double> const& all, int digits) {
-  auto const [least, most] = std::minmax_element(all.begin(), all.end());
-  double const mean = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
-  return fmt::format("{:.{}f} ±{:.{}f}", mean, digits, (*most - *least) / 2, digits);
+void print_table(options const& o) {
+  mt::rates const r = rates_of(o);
+  fmt::print("seconds of {} steps of {} s, {:.3g} parameters, {}, {}, pauses in {} of the steps of a rank\n\n", o.steps,
+             o.compute, o.parameters, o.network, o.latency, o.pauses);
+  fmt::print("| replicas |");
+  for (column const& c : columns()) fmt::print(" {} |", c.name);
+  fmt::print(" predicted in |\n|---|---|---|---|---|---|\n");
+  for (int const n : o.replicas) {
+    auto const begin = std::chrono::steady_clock::now();
+    fmt::print("| {} |", n);
+    for (column const& c : columns()) {
+      mt::predicted_run const run = c.predict(o, r, n, c.name == "synchronous" ? o.efficiency : 1);
+      fmt::print(" {:.0f} ({:.0f} % waits) |", run.seconds, 100 * waited(run));
+    }
+    fmt::print(" {:.2f} s |\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    std::fflush(stdout);
+  }
 }
 
-int compare(mt::job const& job, std::string const& images, std::string const& labels, int epochs, int seeds) {
-  set_of_digits const all(mt::datasets::idx_images(images, labels));
-  mt::print(job, "8 replicas, {} epochs, {} seeds\n", epochs, seeds);
-  mt::print(job, "| policy | loss | held-out loss | accuracy, % | loss, difference | held-out loss, difference |\n");
-  mt::print(job, "|---|---|---|---|---|---|\n");
-  double loss_of_synchronous = 0, held_out_of_synchronous = 0;
-  auto const row = [&]<class Policy>(char const* name, Policy) {
-    std::vector<double> loss, held_out, right;
-    for (int seed = 1; seed <= seeds; ++seed) {
-      outcome const o = train<Policy>(job, all, epochs, static_cast<std::uint64_t>(seed));
-      loss.push_back(o.loss), held_out.push_back(o.held_out), right.push_back(o.right);
-    }
-    double const mean = std::accumulate(loss.begin(), loss.end(), 0.0),
-                 mean_held_out = std::accumulate(held_out.begin(), held_out.end(), 0.0);
-    if (loss_of_synchronous == 0) loss_of_synchronous = mean, held_out_of_synchronous = mean_held_out;
-    mt::print(job, "| {} | {} | {} | {} | {:+.1f} % | {:+.1f} % |\n", name, text_of(loss, 4), text_of(held_out, 4),
-              text_of(right, 2), 100 * (mean / loss_of_synchronous - 1),
-              100 * (mean_held_out / held_out_of_synchronous - 1));
+/// ResNet-50 on ImageNet: 32 nodes with 256 images each take 156 steps an epoch. A step computes as long as the paper's
+/// gradient push takes without its messages.
+void print_paper(options o) {
+  double const steps = 90 * 156, measured_all_reduce = 5.1 * 3600 / steps, measured_push = 1.6 * 3600 / steps;
+  o.steps = 64;
+  o.compute = measured_push - 4 * o.parameters / o.between().links[0].bytes_per_second;
+  mt::rates const r = rates_of(o);
+  auto const hours = [&](column const& c, double efficiency) {
+    return c.predict(o, r, 32, efficiency).seconds / static_cast<double>(o.steps) * steps / 3600;
   };
-  using irregular = mt::random_out_degrees<1>;
-  row("synchronous", mt::synchronous{});
-  row("gradient push, one_peer_exponential", mt::stochastic_gradient_push<mt::one_peer_exponential>{});
-  row("overlapped gradient push, one_peer_exponential", mt::overlapped_gradient_push<mt::one_peer_exponential>{});
-  row("overlapped gradient push, random_out_degrees", mt::overlapped_gradient_push<irregular>{});
-  row("the same without weights: decentralized_sgd", mt::decentralized_sgd<irregular>{});
-  return 0;
+  fmt::print("hours of 90 epochs on 32 nodes, {} and {}; a step computes {:.3f} s\n", o.network, o.latency, o.compute);
+  fmt::print("the paper: all_reduce 5.1 ({:.3f} s a step), push 1.6 ({:.3f} s a step)\n\n", measured_all_reduce,
+             measured_push);
+  fmt::print("| all_reduce |");
+  for (column const& c : columns()) fmt::print(" {} |", c.name);
+  fmt::print("\n|---|---|---|---|---|\n");
+  double low = 0.01, high = 1;  // the share of the line at which the all_reduce takes as long as in the paper
+  for (int i = 0; i < 20; ++i) {
+    double const middle = std::sqrt(low * high);
+    (hours(columns()[0], middle) > 5.1 ? low : high) = middle;
+  }
+  for (double const efficiency : {1.0, high}) {
+    fmt::print("| at {:.0f} % of the line |", 100 * efficiency);
+    for (column const& c : columns()) fmt::print(" {:.2f} |", hours(c, c.name == "synchronous" ? efficiency : 1));
+    fmt::print("\n");
+  }
 }
 
-}  // namespace regimes
+}  // namespace
 
 int main(int argc, char** argv) {
-  auto const program = [](mt::job const& job, mt::program_arguments const& words) {
-    if (words.size() < 2 || words.size() > 4) return mt::progress(job, "regimes IMAGES LABELS [EPOCHS [SEEDS]]\n"), 2;
-    int const epochs = words.size() > 2 ? std::atoi(words[2].c_str()) : 10;
-    int const seeds = words.size() > 3 ? std::atoi(words[3].c_str()) : 5;
-    return regimes::compare(job, words[0], words[1], std::max(1, epochs), std::max(1, seeds));
-  };
-  return mt::run_main(argc, argv, program, "IMAGES LABELS [EPOCHS [SEEDS]]");
+  options o;
+  CLI::App app("Seconds of steps under several policies, predicted");
+  app.add_option("--replicas", o.replicas, "Numbers of replicas, one a rank")->delimiter(',');
+  app.add_option("--network", o.network, "What a rank receives in a second, such as 10gbit");
+  app.add_option("--latency", o.latency, "Of a message, such as 50us");
+  app.add_option("--pauses", o.pauses, "The share of the steps before which a rank pauses, such as 1%");
+  app.add_option("--pause", o.pause, "The length of a pause, in steps");
+  app.add_option("--compute", o.compute, "Seconds that a step computes");
+  app.add_option("--parameters", o.parameters, "Parameters of the model");
+  app.add_option("--memory", o.memory, "Bytes that a rank reads and writes in a second");
+  app.add_option("--efficiency", o.efficiency, "The share of the network's rate that an all_reduce reaches");
+  app.add_option("--steps", o.steps, "Steps");
+  app.add_option("--seed", o.seed, "Of the pauses");
+  app.add_flag("--sends-wait", o.sends_wait, "Messages wait for their receivers");
+  app.add_flag("--paper", o.paper, "The setting of Assran et al. 2019");
+  try {
+    app.parse(argc, argv);
+    if (o.paper) print_paper(o);
+    else print_table(o);
+  } catch (CLI::Error const& e) { return app.exit(e); } catch (mt::error const& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 1;
+  }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When one direction of a link is busy, in a model in which it carries one message at a time.
+// Tells when one direction of a link is busy, in a model in which it carries one message at a time.
 #pragma once
 
 #include <algorithm>
