@@ -4,9 +4,9 @@
 // Nothing is computed, so one processor predicts hundreds of ranks.
 // passes: start-up
 //
-//   cmake --preset quickstart -DMESHTENSOR_BENCH=ON && cmake --build build/quickstart --target bench_run_regimes
-//   build/quickstart/bench/run/regimes [--replicas 4,8 --network 10gbit --latency 50us --pauses 1% --steps 1000 …]
-//   build/quickstart/bench/run/regimes --paper    as Assran et al. 2019 measured it: 32 nodes, 90 epochs, 10 Gbit/s
+//   cmake --preset quickstart -DMESHTENSOR_BENCH=ON && cmake --build build/quickstart --target bench_run_regime_times
+//   build/quickstart/bench/run/regime_times [--replicas 4,8 --network 10gbit --latency 50us --pauses 1% --steps 1000 …]
+//   build/quickstart/bench/run/regime_times --paper    as Assran et al. 2019 measured: 32 nodes, 90 epochs, 10 Gbit/s
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ namespace mt = meshtensor;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch", 256> {} batch;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
 inline constexpr struct width_dim : mt::dim<"width"> {} width;
 inline constexpr struct next_dim : mt::dim<"next"> {} next;
 inline constexpr struct replica_dim : mt::dim<"replica"> {} replica;
@@ -34,7 +34,7 @@ struct fusing_device : mt::reference_device {
   static constexpr mt::device_capabilities capabilities{true};
 };
 
-/// Layers one after the other, which are no loop, so that an all_reduce may travel while the gradients of earlier layers
+/// Layers one after the other, which are no loop, so that an all_reduce may travel while gradients of earlier layers
 /// are computed.
 struct layers {
   template <mt::scope S, class H>
@@ -50,6 +50,9 @@ struct train_step {
     mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", mean(last * last));
   }
 };
+/// The layout of one model whose batch is that of all replicas.
+struct data_parallel : mt::layout<mt::shard<batch, ranks>> {};
+using step_of_one = mt::executable<train_step, mesh, data_parallel, fusing_device>;
 template <class Policy>
 using step_of = mt::executable<mt::replicas<train_step, replica, Policy>, mesh,
                                mt::over_replicas<mt::layout<>, replica, ranks>, fusing_device>;
@@ -85,31 +88,42 @@ struct options {
   }
 };
 
+constexpr std::int64_t batch_of_one = 256;
+std::int64_t width_of(options const& o) { return std::lround(std::sqrt(o.parameters / 16)); }
 template <class Policy>
 mt::draft<step_of<Policy>> planned(options const& o, int n) {
-  auto const wide = static_cast<std::int64_t>(std::lround(std::sqrt(o.parameters / 16)));
-  return mt::draft<step_of<Policy>>(ranks(n), replica(n), width(wide), next(wide));
+  return mt::draft<step_of<Policy>>(ranks(n), replica(n), batch(batch_of_one), width(width_of(o)), next(width_of(o)));
+}
+mt::draft<step_of_one> planned_as_one(options const& o, int n) {
+  return mt::draft<step_of_one>(ranks(n), batch(n * batch_of_one), width(width_of(o)), next(width_of(o)));
 }
 /// The rates with which a replica alone takes the seconds of the options for a step.
 mt::rates rates_of(options const& o) {
-  struct nothing {};
-  auto const alone = planned<nothing>(o, 1);
+  auto const alone = planned_as_one(o, 1);
   mt::rates r{1e9, o.memory};
   for (int i = 0; i < 5; ++i) r.flops *= mt::predict(alone, {{"ranks", 0, 1}}, r).computed / o.compute;
   return r;
 }
 struct column {
   std::string name;
+  bool reduces;  // an all_reduce in each step, which reaches a share of the network's rate
   mt::predicted_run (*predict)(options const&, mt::rates const&, int, double);
+
+  mt::predicted_run run(options const& o, mt::rates const& r, int n, double efficiency) const {
+    return predict(o, r, n, reduces ? efficiency : 1);
+  }
 };
 template <class Policy>
-column column_of(std::string const& name) {
-  return {name, [](options const& o, mt::rates const& r, int n, double efficiency) {
+column column_of(std::string const& name, bool reduces = false) {
+  return {name, reduces, [](options const& o, mt::rates const& r, int n, double efficiency) {
             return mt::predict(planned<Policy>(o, n), o.between(efficiency), r, o.steps, o.slow());
           }};
 }
 std::vector<column> columns() {
-  return {column_of<mt::synchronous>("synchronous"), column_of<mt::stochastic_gradient_push<>>("push"),
+  column const one{"data parallel", true, [](options const& o, mt::rates const& r, int n, double efficiency) {
+                     return mt::predict(planned_as_one(o, n), o.between(efficiency), r, o.steps, o.slow());
+                   }};
+  return {one, column_of<mt::synchronous>("synchronous", true), column_of<mt::stochastic_gradient_push<>>("push"),
           column_of<mt::overlapped_gradient_push<>>("overlapped push"),
           column_of<mt::local_sgd<16>>("local SGD of 16")};
 }
@@ -125,12 +139,12 @@ void print_table(options const& o) {
              o.compute, o.parameters, o.network, o.latency, o.pauses);
   fmt::print("| replicas |");
   for (column const& c : columns()) fmt::print(" {} |", c.name);
-  fmt::print(" predicted in |\n|---|---|---|---|---|---|\n");
+  fmt::print(" predicted in |\n|---|---|---|---|---|---|---|\n");
   for (int const n : o.replicas) {
     auto const begin = std::chrono::steady_clock::now();
     fmt::print("| {} |", n);
     for (column const& c : columns()) {
-      mt::predicted_run const run = c.predict(o, r, n, c.name == "synchronous" ? o.efficiency : 1);
+      mt::predicted_run const run = c.run(o, r, n, o.efficiency);
       fmt::print(" {:.0f} ({:.0f} % waits) |", run.seconds, 100 * waited(run));
     }
     fmt::print(" {:.2f} s |\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
@@ -146,14 +160,14 @@ void print_paper(options o) {
   o.compute = measured_push - 4 * o.parameters / o.between().links[0].bytes_per_second;
   mt::rates const r = rates_of(o);
   auto const hours = [&](column const& c, double efficiency) {
-    return c.predict(o, r, 32, efficiency).seconds / static_cast<double>(o.steps) * steps / 3600;
+    return c.run(o, r, 32, efficiency).seconds / static_cast<double>(o.steps) * steps / 3600;
   };
   fmt::print("hours of 90 epochs on 32 nodes, {} and {}; a step computes {:.3f} s\n", o.network, o.latency, o.compute);
   fmt::print("the paper: all_reduce 5.1 ({:.3f} s a step), push 1.6 ({:.3f} s a step)\n\n", measured_all_reduce,
              measured_push);
   fmt::print("| all_reduce |");
   for (column const& c : columns()) fmt::print(" {} |", c.name);
-  fmt::print("\n|---|---|---|---|---|\n");
+  fmt::print("\n|---|---|---|---|---|---|\n");
   double low = 0.01, high = 1;  // the share of the line at which the all_reduce takes as long as in the paper
   for (int i = 0; i < 20; ++i) {
     double const middle = std::sqrt(low * high);
@@ -161,7 +175,7 @@ void print_paper(options o) {
   }
   for (double const efficiency : {1.0, high}) {
     fmt::print("| at {:.0f} % of the line |", 100 * efficiency);
-    for (column const& c : columns()) fmt::print(" {:.2f} |", hours(c, c.name == "synchronous" ? efficiency : 1));
+    for (column const& c : columns()) fmt::print(" {:.2f} |", hours(c, efficiency));
     fmt::print("\n");
   }
 }
