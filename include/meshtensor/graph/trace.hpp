@@ -64,10 +64,19 @@ struct precision : Program {
   static constexpr dtype parameters = Parameters, compute = Compute;
 };
 
+namespace detail {
+/// The base of all sets of programs. Unlike their members, it shows also in a set that inherits privately.
+struct any_programs {};
+template <class P>
+concept private_set = std::is_base_of_v<any_programs, P> && !std::is_convertible_v<P*, any_programs*>;
+}  // namespace detail
+
 /// Programs that share their parameters and are lowered from one module. For example: `struct programs :
 /// mt::programs<train_step, evaluate> {};`
+///
+/// errors  T54 the base is private, as in `class programs : mt::programs<train_step, evaluate> {};`
 template <class... Programs>
-struct programs {
+struct programs : detail::any_programs {
   template <class F>
   static constexpr void each(F f) {
     (f.template operator()<Programs>(), ...);
@@ -174,7 +183,11 @@ std::string counted_name() {
 template <class Program>
 constexpr module try_trace() {
   meshtensor::module m{};
-  if constexpr (program_set<Program>)
+  static_assert(!detail::private_set<Program>,
+                "meshtensor T54: mt::programs is a private base of the set: write struct programs : "
+                "mt::programs<train, evaluate> {}, or public before the base of a class");
+  if constexpr (detail::private_set<Program>) return m;
+  else if constexpr (program_set<Program>)
     Program::each([&]<class P>() {
       static_assert(!detail::of_one_size<P>,
                     "meshtensor T38: a set of programs has one size: mt::sized<mt::programs<train, ask>, batch(16)>");
