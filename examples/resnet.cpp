@@ -29,10 +29,18 @@ std::string judged(options const& o) { return o.average != 0 ? "average" : "mode
 auto only(std::string const& scope) {
   return [=](std::string const& value) { return value.starts_with(scope + "/"); };
 }
-void load_weights(mt::store& weights, options const& o) {
-  mt::import_safetensors(weights, o.load, {.names = torch_names(o, "model").all(), .only = only("model")});
+void load_weights(mt::job const& job, mt::store& weights, options const& o, learner& by) {
+  auto const one = by.new_model(job);
+  mt::store& into = one ? *one : weights;
+  mt::import_safetensors(into, o.load, {.names = torch_names(o, "model").all(), .only = only("model")});
   if (o.average != 0)
-    mt::import_safetensors(weights, o.load, {.names = torch_names(o, "average").all(), .only = only("average")});
+    mt::import_safetensors(into, o.load, {.names = torch_names(o, "average").all(), .only = only("average")});
+  if (one) by.take(*one);
+}
+void export_weights(mt::job const& job, mt::store& weights, options const& o, learner& by) {
+  auto const mean = by.mean(job);
+  mt::export_safetensors(mean ? *mean : weights, o.export_to,
+                         {.names = torch_names(o, judged(o)).all(), .only = only(judged(o))});
 }
 
 int classify(mt::job const& job, options const& o) {
@@ -45,7 +53,7 @@ int classify(mt::job const& job, options const& o) {
   std::int64_t const count = all.train ? all.train->size() : all.valid->size();
   auto const class_count = static_cast<std::int64_t>(all.valid->classes().size());
   auto const by = make_learner({weights, o, class_count, steps_of(o, count), steps_per_epoch(o, count)});
-  if (!o.load.empty()) load_weights(weights, o);
+  if (!o.load.empty()) load_weights(job, weights, o, *by);
   if (!o.explain.empty()) return mt::print(job, "{}", by->explained(o.explain)), 0;
   if (o.check) {
     mt::datasets::image_batch b;
@@ -57,8 +65,7 @@ int classify(mt::job const& job, options const& o) {
   if (o.evaluate && o.resume) mt::checkpoints(weights, o.save).resume({.only = only(judged(o))});
   if (o.evaluate) mt::print(job, "{}\n", text_of(t.look()));
   else if (t.run()) return mt::stop_request::exit_code;
-  if (!o.export_to.empty())
-    mt::export_safetensors(weights, o.export_to, {.names = torch_names(o, judged(o)).all(), .only = only(judged(o))});
+  if (!o.export_to.empty()) export_weights(job, weights, o, *by);
   return 0;
 }
 

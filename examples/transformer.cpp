@@ -9,8 +9,6 @@
 //     logits of the next byte = linear layer of the norm of x
 #include "transformer.hpp"
 
-#include <fstream>
-
 #include <meshtensor/inspect/explain_html.hpp>
 
 #include "common/built_devices.hpp"
@@ -18,7 +16,9 @@
 #include "common/main_with_options.hpp"
 #include "transformer/command_line.hpp"
 #include "transformer/devices.hpp"
+#include "transformer/in_replicas.hpp"
 #include "transformer/learner_of.hpp"
+#include "transformer/plan.hpp"
 #include "transformer/training.hpp"
 
 namespace {
@@ -27,19 +27,14 @@ using namespace transformer;
 
 int show_plan(mt::job const& job, options const& o) {
   auto const plan = made<mt::draft<learner_of<mt::default_device>::training>>(sizes(o, o.batch));
-  if (o.explain == "plan") mt::print(job, "{}\n{}", mt::explain(plan), mt::pictures(plan));
+  std::string text;
+  if (o.explain == "plan") text = mt::explain(plan) + "\n" + mt::pictures(plan);
   else if (o.explain == "html")
-    mt::print(job, "{}",
-              mt::page({mt::on_page("training", plan,
-                                    o.rates.empty() ? examples::measured_here<mt::default_device>()
-                                                    : examples::given_rates(o.rates, plan.bound_mesh()))}));
-  else if (!o.explain.empty()) mt::print(job, "{}", mt::instructions(plan));
-  if (o.dot.empty() || !job.is_root()) return 0;
-  std::ofstream file(o.dot);
-  auto const how = o.dot_nodes ? mt::graph_detail::nodes : mt::graph_detail::automatic;
-  if (!(file << mt::graphviz(plan.graph(), how, &plan.planned().numbers)).flush())
-    throw mt::error("R43", {"the graph cannot be written to '", o.dot, "'"});
-  return 0;
+    text = mt::page({mt::on_page("training", plan,
+                                 o.rates.empty() ? examples::measured_here<mt::default_device>()
+                                                 : examples::given_rates(o.rates, plan.bound_mesh()))});
+  else if (!o.explain.empty()) text = mt::instructions(plan);
+  return show(job, o, text, plan.graph(), plan.planned());
 }
 
 }  // namespace
@@ -48,7 +43,8 @@ int main(int argc, char** argv) {
   return examples::main_with_options(argc, argv, read_command_line, [](mt::job const& job, options& o) {
     complete_mesh(o, o.plan_only() ? 0 : job.get().size());
     complete_sizes(o);
-    if (o.plan_only()) return show_plan(job, o);
+    if (o.plan_only()) return o.trains_replicas() ? show_plan_of_replicas(job, o) : show_plan(job, o);
+    if (o.trains_replicas()) return train(job, o, replicas_of);
     return train(job, o, examples::on_device(o.device, []<class Device>(std::type_identity<Device>) -> learner_maker {
                    return &learner_on<Device>;
                  }));

@@ -36,6 +36,7 @@ template command_line read_command_line<lazy>(int, char**, std::string_view, boo
 template char const* tool_in_environment<lazy>();
 template void begin_registered_tools<lazy>(step_under_tools&);
 template void end_registered_tools<lazy>(step_under_tools&) noexcept;
+template void warn_alone<lazy>(job_runner const&, module const&);
 template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job_runner> started_runner<with_mpi>();

@@ -51,6 +51,21 @@ std::vector<std::string> built_names() {
   return std::apply([](auto const&... each) { return std::vector<std::string>{each.name...}; }, built_devices<First>);
 }
 
+/// The name by which `on_device` finds a device that the example was built for.
+template <class Device, class First = meshtensor::default_device>
+std::string name_of_device() {
+  std::string found;
+  std::apply(
+      [&](auto const&... each) {
+        ((found.empty() && std::is_same_v<typename std::remove_cvref_t<decltype(each)>::type, Device>
+              ? void(found = each.name)
+              : void()),
+         ...);
+      },
+      built_devices<First>);
+  return found;
+}
+
 namespace detail {
 template <std::size_t K, class All, class F>
 auto call_with(std::string const& name, All const& all, F const& f) {

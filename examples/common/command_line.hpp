@@ -9,6 +9,7 @@
 
 #include "option_list.hpp"
 #include "options.hpp"
+#include "regime_options.hpp"
 
 namespace examples {
 
@@ -52,6 +53,33 @@ struct command_line {
   void add_check() {
     add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
   }
+  /// For regime_options.
+  void add_regime() {
+    add.group = "Replicas that differ";
+    auto* const regime = add.choice("--regime", o.regime, policy_names(),
+                                    "Train replicas of the model by this policy, which says what they exchange and "
+                                    "when; evaluations use their mean");
+    auto* const replicas =
+        add("--replicas", o.replicas, "N", "How many; each learns from an equal part of each batch", between(1, 4096));
+    regime->needs(replicas), replicas->needs(regime);
+    add.choice("--topology", o.topology, topology_names(),
+               "Whom replicas send to (one_peer_exponential; ring for decentralized_sgd). random_out_degrees biases "
+               "decentralized_sgd")
+        ->needs(regime);
+    add.choice("--period", o.period, period_names(), "Steps from one mean to the next (16)")->needs(regime);
+    auto* const network =
+        add.choice("--network", o.network, network_names(),
+                   "Print the time that the steps would take by now, with a rank for each replica on this network");
+    network->needs(regime);
+    add("--pauses", o.pauses, "P%",
+        "In it, the share of steps before which a rank pauses for as long as it computes in a step (0%)",
+        CLI::Validator(
+            [](std::string& text) {
+              return probability_of(text) < 0 ? "'" + text + "' is not like 1%" : std::string();
+            },
+            ""))
+        ->needs(network);
+  }
   /// For long_training_options.
   void add_checkpoints() {
     add.group = "Checkpoints";
@@ -79,6 +107,8 @@ struct command_line {
       std::map<std::string, std::int64_t> given;
       read_mesh(mesh, given, axes);
       for (auto const& [axis, n] : given) o.mesh[axis] = n;
+      if constexpr (requires { o.regime; })
+        if (auto const refused = o.complete(); !refused.empty()) throw CLI::ValidationError(refused);
       check();
       refuse_if_runs_whole("--check", o.check);
       if constexpr (requires { o.check_numerics; }) refuse_if_runs_whole("--check-numerics", o.check_numerics);

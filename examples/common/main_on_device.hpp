@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <meshtensor/job/main.hpp>
 
@@ -11,14 +12,23 @@
 
 namespace examples {
 
+/// An example without options but `--device`.
+struct no_options {
+  std::string operator()(std::vector<std::string>&) const { return ""; }
+};
+
 /// Runs `f(job, words, std::type_identity<Device>())`, which returns the exit code. `words` has the `least` to `most`
-/// words beside the options. --help shows `usage` in one line, and `about` below it.
-template <class First = meshtensor::default_device, class F>
+/// words beside the options. --help shows `usage` in one line, and `about` below it. `take_own` removes further options
+/// from the words, and returns a sentence about a mistake, or an empty text.
+template <class First = meshtensor::default_device, class F, class TakeOwn = no_options>
 int main_on_device(int argc, char** argv, std::string const& usage, std::string const& about, std::size_t least,
-                   std::size_t most, F const& f) {
+                   std::size_t most, F const& f, TakeOwn const& take_own = {}) {
   auto const program = [&](meshtensor::job const& job, meshtensor::program_arguments const& arguments) {
     device_words words;
-    if (auto const mistake = read_device_words(arguments, least, most, words); !mistake.empty()) {
+    std::vector<std::string> rest(arguments.begin(), arguments.end());
+    std::string mistake = take_own(rest);
+    if (mistake.empty()) mistake = read_device_words(rest, least, most, words);
+    if (!mistake.empty()) {
       meshtensor::progress(job, "{0}: {1}; {0} --help shows how to call it\n",
                            std::filesystem::path(argv[0]).filename().string(), mistake);
       return 2;

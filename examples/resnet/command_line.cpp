@@ -37,6 +37,13 @@ void require_consistent(options const& o) {
       o.microbatches > 1 && images % over != 0)
     refuse("--microbatches", "parts of " + std::to_string(images) + " images do not divide evenly over data=" +
                                  std::to_string(over) + ": give other numbers of images, of parts or of ranks");
+  if (auto const refused = examples::refused_batch(o, o.batch, "images"); !refused.empty())
+    throw CLI::ValidationError(refused);
+  if (o.trains_replicas() && (o.dtype == "bf16" || o.optimizer == "lars" || o.microbatches > 1))
+    refuse("--regime", "replicas go with --dtype f32, --optimizer nesterov and whole batches");
+  if (std::int64_t const over = o.mesh.at("data"); o.trains_replicas() && o.replicas % over != 0)
+    refuse("--replicas", std::to_string(o.replicas) + " replicas do not divide evenly over data=" +
+                             std::to_string(over) + ": give other numbers of replicas or of ranks");
   if (o.evaluate && o.load.empty() && !o.resume)
     refuse("--evaluate", "there is nothing to evaluate: give --load FILE, or --resume with --save FOLDER");
 }
@@ -84,6 +91,8 @@ struct command_line : examples::command_line<options> {
         share);
     add_seed();
     add("--print-every", o.print_every, "N", "Print the loss of every so many steps", count);
+
+    add_regime();
 
     add_checkpoints();
     add("--export", o.export_to, "FILE", "Write the weights at the end as safetensors, named as torchvision's are");

@@ -8,11 +8,12 @@
 #include <string>
 
 #include "../common/options.hpp"
+#include "../common/regime_options.hpp"
 
 namespace resnet {
 
 /// The options beside those of all large examples. If a value is 0 or an empty text, the program chooses.
-struct options : examples::long_training_options {
+struct options : examples::long_training_options, examples::regime_options {
   // images
   std::string data = "synthetic", train = "train", valid = "val";
   std::int64_t size = 224, count = 512, classes = 10, readers = 2;

@@ -39,6 +39,16 @@ class learner {
   /// The part of each batch that this process feeds. It is the part of its rank, or all if it has several ranks.
   virtual mt::datasets::image_part mine() const = 0;
 
+  /// The policy of replicas, and the bytes that they send. Empty if one model is trained.
+  virtual std::string regime() const { return ""; }
+  /// Of replicas, with --network: when each of so many steps would end, with a rank for each replica.
+  virtual std::vector<double> predicted(std::int64_t /*steps*/) const { return {}; }
+  /// Of replicas: a store with the values of one new model, which `take` gives to all replicas.
+  virtual std::unique_ptr<mt::store> new_model(mt::job const&) const { return nullptr; }
+  virtual void take(mt::store&) {}
+  /// Of replicas: a store with their mean. It has the values that are evaluated.
+  virtual std::unique_ptr<mt::store> mean(mt::job const&) { return nullptr; }
+
   /// The number of parameters, and of multiplications for one image.
   virtual std::pair<std::int64_t, std::int64_t> counts() const = 0;
   /// The text that --explain asks for: the plan, the instructions, or a page with all of it.
@@ -60,6 +70,8 @@ struct learner_needs {
   double steps_per_epoch;
 };
 
+std::unique_ptr<learner> basic_in_replicas(learner_needs const&);
+std::unique_ptr<learner> bottleneck_in_replicas(learner_needs const&);
 std::unique_ptr<learner> basic_f32(learner_needs const&);
 std::unique_ptr<learner> basic_bf16(learner_needs const&);
 std::unique_ptr<learner> basic_in_parts(learner_needs const&);
@@ -74,6 +86,7 @@ std::unique_ptr<learner> bottleneck_lars(learner_needs const&);
 inline std::unique_ptr<learner> make_learner(learner_needs const& needs) {
   options const& o = needs.o;
   bool const wide = o.depth >= 50;
+  if (o.trains_replicas()) return wide ? bottleneck_in_replicas(needs) : basic_in_replicas(needs);
   if (o.optimizer == "lars") return wide ? bottleneck_lars(needs) : basic_lars(needs);
   if (o.dtype == "bf16") return wide ? bottleneck_bf16(needs) : basic_bf16(needs);
   if (o.microbatches > 1) return wide ? bottleneck_in_parts(needs) : basic_in_parts(needs);

@@ -56,6 +56,14 @@ std::optional<std::string> training::run() {
   std::int64_t const images = batches.size(), steps = steps_of(o, images);
   mt::print(job, "{} images of {} classes to learn from, {} updates of {}\n", images, all.train->classes().size(),
             steps, o.batch);
+  if (o.trains_replicas())
+    mt::print(job, "regime {}; each learns from {} of the {} images of an update, with a learning rate of at most {}\n",
+              by.regime(), o.batch / o.replicas, o.batch, o.learning_rate);
+
+  std::vector<double> const times = by.predicted(steps);
+  if (!times.empty())
+    mt::print(job, "the times of updates are those of a rank for each replica on {} with pauses of {}, as predicted\n",
+              o.network, o.pauses.empty() ? "0%" : o.pauses);
 
   mt::checkpoints keep(weights, o.save, {.every = o.save.empty() ? 0 : o.every, .may_fail = true});
   epoch_sums epoch;
@@ -106,8 +114,9 @@ std::optional<std::string> training::run() {
     if (step * o.batch / images != (step - 1) * o.batch / images || step == steps) {
       scores const s = look();
       line.clear();
-      mt::print(job, "epoch {:>3}  updates {:>6}  loss {:.4f}  {}\n", epoch_of(o, images, step), step,
-                epoch.nats / epoch.images, text_of(s));
+      mt::print(job, "epoch {:>3}  updates {:>6}  loss {:.4f}  {}{}\n", epoch_of(o, images, step), step,
+                epoch.nats / epoch.images, text_of(s),
+                times.empty() ? "" : "  after " + mt::seconds_text(times[static_cast<std::size_t>(step - 1)]));
       mt::progress(job, "{:.1f} s, {:.1f} images a second, {:.0f} % of the time waiting for data\n", seconds,
                    epoch.images_here / seconds, 100 * epoch.waited / seconds);
       auto const of_all = [&](auto n) { return static_cast<double>(n) / static_cast<double>(s.images); };

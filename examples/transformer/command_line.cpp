@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <string_view>
 
 #include <meshtensor/base/diagnostic.hpp>
@@ -58,6 +59,8 @@ struct command_line : examples::command_line<options> {
     add("--dropout", o.dropout, "P", "Share of activations that are dropped (0)", between(0, 0.999));
     add("--evaluations", o.evaluations, "N", "How often to look at held-out text", count);
 
+    add_regime();
+
     add.group = "Checkpoints";
     add("--save", o.save, "FOLDER", "Save checkpoints of the training; the newest three stay");
     add("--every", o.every, "N", "Steps from one to the next", count);
@@ -89,7 +92,8 @@ struct command_line : examples::command_line<options> {
     std::string text;
     for (auto const* option : app.get_options()) {
       std::string const group = option->get_group(), name = option->get_name();
-      bool const matters = group == "Options" || group == "Size of the model and of a step" || group == "Training";
+      bool const matters = group == "Options" || group == "Size of the model and of a step" || group == "Training" ||
+                           group == "Replicas that differ";
       bool const apart = name == "--batch" || name == "--heads" || name == "--evaluations";
       if (option->count() != 0 && ((matters && !apart) || name == "--device"))
         text += " " + name + " " + quoted(option->as<std::string>());
@@ -99,8 +103,11 @@ struct command_line : examples::command_line<options> {
 
   /// Parses a command line, independently of earlier calls. Sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
-    return examples::command_line<options>::read(argc, argv,
-                                                 [&] { o.program = quoted(argv[0]), o.choices = choices(); });
+    return examples::command_line<options>::read(argc, argv, [&] {
+      if (auto const refused = examples::refused_batch(o, o.batch, "windows"); o.batch != 0 && !refused.empty())
+        throw CLI::ValidationError(refused);
+      o.program = quoted(argv[0]), o.choices = choices();
+    });
   }
 };
 
@@ -126,7 +133,7 @@ void complete_mesh(options& o, int ranks) {
 
 void complete_sizes(options& o) {
   auto const up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
-  if (o.batch == 0) o.batch = up(16, o.mesh["data"]);
+  if (o.batch == 0) o.batch = up(16, std::lcm(o.mesh["data"], std::max<std::int64_t>(1, o.replicas)));
   if (o.heads == 0) o.heads = up(4, o.mesh["model"]);
   if (o.d_head == 0) o.d_head = std::max<std::int64_t>(1, o.d_model / o.heads);
   if (o.d_ff == 0) o.d_ff = 4 * o.d_model;

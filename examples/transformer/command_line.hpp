@@ -7,11 +7,12 @@
 #include <string>
 
 #include "../common/options.hpp"
+#include "../common/regime_options.hpp"
 
 namespace transformer {
 
 /// The options beside those of all large examples. If a value is 0 or an empty text, the program chooses.
-struct options : examples::common_options {
+struct options : examples::common_options, examples::regime_options {
   std::string text, dot, prompt = "The ", trace, tensorboard;
   std::string program, choices;  // the command itself, and its options that the loss depends on
   std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;

@@ -30,6 +30,10 @@ class learner {
   /// The probabilities of the byte after `seen[last]`.
   virtual std::vector<float> likely(std::vector<std::uint8_t> const& seen, std::int32_t last, double temperature) = 0;
 
+  /// The policy of replicas, and the bytes that they send. Empty if one model is trained.
+  virtual std::string regime() const { return ""; }
+  /// Of replicas, with --network: when each of so many steps would end, with a rank for each replica.
+  virtual std::vector<double> predicted(std::int64_t /*steps*/) const { return {}; }
   /// Compares the next step with the same step on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::datasets::text_batch const& b) = 0;
   /// Drawings by mt::pictures that show which rank holds which elements of the tensors of a step.

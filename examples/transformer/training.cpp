@@ -63,7 +63,8 @@ struct training {
   learner& programs;
   mt::store& weights;
   mt::datasets::text_batch chosen{};
-  std::vector<double> losses{};  // of the steps since this process started
+  std::vector<double> predicted{};  // when each step would end on the network of the options
+  std::vector<double> losses{};     // of the steps since this process started
   mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
 
   /// Restores the newest checkpoint, if there is one. Data and random numbers depend only on the step, so that nothing
@@ -87,6 +88,12 @@ struct training {
     double sum = 0;
     std::int64_t const used = each_held_out(most, [&] { sum += programs.loss_of(chosen); });
     return sum / static_cast<double>(used);
+  }
+
+  /// `  after 12.3 s`: when a step would end, or an empty text if nothing is predicted for it.
+  std::string predicted_text(std::int64_t step) const {
+    if (step < 1 || step > std::ssize(predicted)) return "";
+    return "  after " + mt::seconds_text(predicted[static_cast<std::size_t>(step - 1)]);
   }
 
   /// Trains, and returns whether the training came to its end. It returns false if a signal ended the training early. A
@@ -135,7 +142,7 @@ struct training {
         next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;
         double const before = mt::seconds_now(), held_out = held_out_loss(8);
         line.clear();
-        mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
+        mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}{}\n", done, loss, held_out, predicted_text(done));
         board.scalar("held_out/loss", held_out, done);
         looking += mt::seconds_now() - before;
       }
@@ -254,8 +261,15 @@ int train(mt::job const& job, options const& o, learner_maker make) {
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
             windows.size(), windows.held_out_bytes());
   mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
+  if (o.trains_replicas())
+    mt::print(job, "regime  {}\n        each learns from {} of the {} windows of a step, with the learning rate {}\n",
+              programs->regime(), o.batch / o.replicas, o.batch, o.learning_rate);
   mt::print(job, "{}", main_pictures(programs->pictures()));
   if (o.resume) t.resume();
+  t.predicted = programs->predicted(o.steps != 0 ? o.steps : 1500);
+  if (!t.predicted.empty())
+    mt::print(job, "times   those of {} ranks on {} with pauses of {}, as predicted\n", o.replicas * o.mesh.at("model"),
+              o.network, o.pauses.empty() ? "0%" : o.pauses);
   mt::memory_use const use = programs->memory();
   auto const mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
   mt::progress(job,
@@ -269,7 +283,8 @@ int train(mt::job const& job, options const& o, learner_maker make) {
   std::int64_t const most = 128;
   t.each_held_out(most, [&] { asked.add(t.chosen); });
   double const loss = t.held_out_loss(most), bigram = mt::datasets::bigram_loss(learnt, asked);
-  mt::print(job, "held-out loss   {:.4f} nats a byte\nbigram model    {:.4f}\n", loss, bigram);
+  mt::print(job, "held-out loss   {:.4f} nats a byte{}\nbigram model    {:.4f}\n", loss,
+            t.predicted_text(static_cast<std::int64_t>(weights.step())), bigram);
   t.write("after training");
   mt::print(job, "{}", next_commands(o, loss));
   if (loss < bigram) return 0;

@@ -3,6 +3,7 @@
 # Reads handwritten digits after two epochs, with the same losses under three layouts: digits.sh PART PROGRAM [PYTHON]
 #
 #   learns    on the first device of PROGRAM; says what is wrong with a command line
+#   replicas  replicas of the network learn, with a loss that does not depend on the number of ranks
 #   on_pjrt   PROGRAM, built for PJRT plugins, on the plugin for processors
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
@@ -18,6 +19,22 @@ folder="${MESHTENSOR_DATA:-}/mnist"
   { echo "skipped: there is no $folder/t10k-labels-idx1-ubyte.gz; MESHTENSOR_DATA names a folder of data sets"; exit 77; }
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
+
+files=("$folder/t10k-images-idx3-ubyte.gz" "$folder/t10k-labels-idx1-ubyte.gz")
+if [ "$part" = replicas ]; then
+  "$program" "${files[@]}" 2 --regime stochastic_gradient_push --replicas 4 | tee "$out"
+  grep -q '^regime stochastic_gradient_push over .*, 4 replicas, each .*; each learns from 50 of the 200 images' "$out" ||
+    { echo 'FAILED: no policy'; exit 1; }
+  awk '/epoch  2/ && $(NF - 5) >= 90 {good = 1} END {exit !good}' "$out" || { echo 'FAILED: it does not learn'; exit 1; }
+  for mistake in '--regime sgp --replicas 4' '--regime local_sgd' '--replicas 4' '--topology ring' '--seed x' \
+    '--regime synchronous --replicas 0' '--regime synchronous --replicas 2 --period 4'; do
+    code=0
+    # shellcheck disable=SC2086
+    "$program" "${files[@]}" $mistake 2>"$out" || code=$?
+    [ "$code" -eq 2 ] && [ "$(wc -l <"$out")" -eq 1 ] || { echo "FAILED: '$mistake' ends with $code: $(cat "$out")"; exit 1; }
+  done
+  exit 0
+fi
 
 "$program" "$folder/t10k-images-idx3-ubyte.gz" "$folder/t10k-labels-idx1-ubyte.gz" 2 "${device[@]}" | tee "$out"
 [ "$(grep -c 'epoch  2: loss 0\.[12]' "$out")" -eq 3 ] || { echo 'FAILED: the losses have not fallen'; exit 1; }

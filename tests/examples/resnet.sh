@@ -16,6 +16,8 @@
 #   data      MNIST's and CIFAR's files
 #   folder    JPEG files in folders by class: trains, is interrupted, goes on on another mesh, and evaluates what it has
 #             learnt; names a damaged file
+#   replicas  replicas learn, on another mesh with the same losses; what they export is evaluated as before, and is what
+#             other replicas begin with
 #   errors    one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
@@ -257,6 +259,31 @@ PYTHON
     { [ $code -eq 1 ] && grep -q 'meshtensor R6.*005.jpg' err; } || fail "a damaged file: exit code $code, $(cat err)"
     learn skips "$program" --skip-damaged
     grep -q '005.jpg' skips.err || fail "a damaged file is not named: $(cat skips.err)"
+    ;;
+  replicas)
+    for depth in 18 50; do
+      small+=(--depth "$depth" --batch 16)
+      for policy in stochastic_gradient_push 'local_sgd --period 4'; do
+        # shellcheck disable=SC2086
+        learn replicas "$program" --epochs 4 --regime $policy --replicas 2 --export weights.safetensors
+        falls replicas
+        grep -q '^regime .*, 2 replicas, each of which sends .*; each learns from 8 of the 16 images' replicas.out ||
+          fail "no policy in: $(cat replicas.out)"
+        learn again "$program" --evaluate --load weights.safetensors
+        paste <(sed -n 's/^epoch   4.*validation/validation/p' replicas.out) again.out |
+          awk '{d = $2 - $11; exit !(NF == 18 && d < 1e-3 && d > -1e-3)}' || fail "ResNet-$depth: $(cat replicas.out again.out)"
+      done
+      learn mean "$program" --evaluate --load weights.safetensors --regime local_sgd --replicas 4
+      cmp again.out mean.out || fail "replicas begin with others: $(cat again.out mean.out)"
+    done
+    learn two "$program" --regime overlapped_gradient_push --replicas 4 --steps 6 --average 0.5 --mesh data=2,model=2
+    learn four "$program" --regime overlapped_gradient_push --replicas 4 --steps 6 --average 0.5
+    same_losses 1e-4 two four
+    learn synchronous "$program" --regime synchronous --replicas 2 --steps 2
+    grep -q "warning G54: the batch norm 'model/.* more of each replica uses" synchronous.err || fail "no warning: $(cat synchronous.err)"
+    refused 2 'has no 3 equal parts' --batch 16 --regime local_sgd --replicas 3
+    refused 2 '2 replicas do not divide evenly over data=4' --batch 16 --regime local_sgd --replicas 2 --mesh data=4
+    refused 2 'replicas go with --dtype f32' --batch 16 --regime local_sgd --replicas 2 --microbatches 2
     ;;
   errors)
     refused 2 'there is nothing to evaluate' --evaluate

@@ -9,6 +9,9 @@
 #   resume      killed while it trains and saves, it goes on from the newest checkpoint, and ends as if it had not been
 #   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
 #   lost        a rank that throws, or is killed, ends the job
+#   replicas    synchronous replicas have the losses of one model; each policy has the same losses on two meshes, and goes
+#               on from a checkpoint; predicts less time for gossip than for an all_reduce; says what is wrong with the
+#               options of replicas
 #   plan        --explain and --dot for meshes that are not here
 #   devices     PROGRAM says what it was not built for; OTHER, built for PJRT plugins, learns on one as on the cpu,
 #               and each goes on from the other's checkpoint, on another mesh, too: devices PROGRAM OTHER PYTHON
@@ -291,6 +294,59 @@ PYTHON
     if command -v dot >/dev/null; then
       timeout 300 dot -Tsvg -o graph.svg graph 2>err && [ ! -s err ] || fail "Graphviz refuses the graph: $(head -c 300 err)"
     fi
+    ;;
+  replicas)
+    run() {  # run NAME ARGUMENTS...: a short training; standard output in NAME.out
+      "$program" "${small[@]}" --steps 20 --evaluations 2 --sample-bytes 0 "${@:2}" >"$1.out" 2>"$1.err"
+      grep -q '^held-out loss' "$1.out" || fail "$*: $(cat "$1.err")"
+    }
+    same_losses() {  # same_losses NAME OTHER: the losses on the way and at the end
+      paste <(grep -E '^(step|held-out)' "$1.out") <(grep -E '^(step|held-out)' "$2.out") |
+        awk '{n = $1 == "step" ? 4 : 3; d = $n - $(NF / 2 + n); if (d > 2e-4 || d < -2e-4) exit 1} END {exit NR < 2}' ||
+        fail "$1 and $2 differ: $(cat "$1.out" "$2.out")"
+    }
+    run one --mesh data=1,model=1
+    for policy in synchronous stochastic_gradient_push overlapped_gradient_push decentralized_sgd local_sgd slow_momentum diloco; do
+      replicas=(--regime $policy --replicas 4)
+      case $policy in local_sgd | slow_momentum | diloco) replicas+=(--period 4) ;; esac
+      run $policy --mesh data=1,model=1 "${replicas[@]}" --save kept_$policy --every 10
+      grep -q "^regime  $policy.*, 4 replicas, each of which sends .* in a step" $policy.out || fail "no policy in: $(cat $policy.out)"
+      grep -q 'each learns from 1 of the 4 windows of a step, with the learning rate 0.01$' $policy.out ||
+        fail "no batch in: $(cat $policy.out)"
+      run other --mesh data=2,model=2 "${replicas[@]}"
+      same_losses $policy other
+      rm -r kept_$policy/*-20  # as if it had been stopped before
+      run other --mesh data=4,model=1 "${replicas[@]}" --save kept_$policy --resume
+      grep -q 'at step 10$' other.out || fail "$policy is not resumed: $(cat other.out)"
+      paste <(grep '^held-out' $policy.out) <(grep '^held-out' other.out) |
+        awk '{d = $3 - $9; exit !(NF == 12 && d < 2e-4 && d > -2e-4)}' || fail "$policy resumes otherwise: $(cat other.out)"
+    done
+    same_losses one synchronous
+    for topology in bipartite_exponential ring directed_ring torus base_graph_1 base_graph_2 random_matching random_out_degrees; do
+      run push --mesh data=2,model=1 --regime stochastic_gradient_push --replicas 4 --topology $topology
+      grep -q "push over $topology, 4 replicas" push.out || fail "no topology in: $(cat push.out)"
+    done
+    "$program" "${small[@]}" --mesh data=2,model=1 --regime local_sgd --replicas 4 --check >out 2>err &&
+      grep -q ' values agree with the reference' out || fail "--check: $(cat out err)"
+    "$program" "${small[@]}" --mesh data=2,model=1 --regime diloco --replicas 4 --explain >out 2>err
+    head -n 1 out | grep -q '^regime  diloco of 16 steps, 4 replicas, each of which sends .* in a step on average$' ||
+      fail "--explain: $(cat out err)"
+    grep -q '^layout *replica over data$' out || fail "--explain has another layout: $(cat out)"
+    for policy in synchronous overlapped_gradient_push; do
+      run $policy --mesh data=1,model=1 --regime $policy --replicas 4 --network 1gbit --pauses 50% --rates flops=1e11,memory=1e11
+      grep -q '^times   those of 4 ranks on 1gbit with pauses of 50%, as predicted$' $policy.out ||
+        fail "no prediction in: $(cat $policy.out)"
+    done
+    cat synchronous.out overlapped_gradient_push.out | sed -n 's/^held-out loss .* nats a byte  after \([0-9.]*\) ms$/\1/p' >times
+    awk '{at[NR] = $1} END {exit !(NR == 2 && at[2] < 0.9 * at[1])}' times || fail "gossip is not faster: $(cat times)"
+    refused 2 '--pauses requires --network' "$program" --regime local_sgd --replicas 4 --pauses 1%
+    refused 2 "'one' is not like 1%" "$program" --regime local_sgd --replicas 4 --network 10gbit --pauses one
+    refused 2 '--regime requires --replicas' "$program" --regime local_sgd
+    refused 2 '--replicas requires --regime' "$program" --replicas 4
+    refused 2 'a batch of 4 windows has no 3 equal parts' "$program" "${small[@]}" --regime local_sgd --replicas 3
+    refused 2 'it has no topology' "$program" --regime local_sgd --replicas 4 --topology ring
+    refused 2 'it has no period' "$program" --regime synchronous --replicas 4 --period 4
+    refused 2 '--regime: sgp not in {synchronous,' "$program" --regime sgp --replicas 4
     ;;
   errors)
     : >empty

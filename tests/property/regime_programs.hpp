@@ -32,6 +32,18 @@ struct train_step {
     s.output("loss", loss);
   }
 };
+/// The same with a batch norm over the batches of all replicas.
+struct train_normed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, width);
+    auto const y = s.input("y", s.real(), batch);
+    auto const h = mt::nn::batch_norm(s / "norm", block(s / "block", x), width, mt::across(replica));
+    auto const error = sum(h * s.parameter("gain", width, mt::constant(0.5)), width) - y;
+    auto const loss = mean(error * error);
+    mt::adam{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
 struct evaluate {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", s.real(), batch, width);
@@ -55,7 +67,9 @@ listed_regime entry(char const* label) {
           [] { return std::unique_ptr<mt::module>(new mt::module(mt::trace<Program>())); }};
 }
 inline std::vector<listed_regime> all() {
+  using normed = mt::precision<mt::replicas<train_normed, replica, mt::synchronous>, mt::f64>;
   return {entry<train<mt::synchronous>>("synchronous"),
+          entry<normed>("synchronous with a norm"),
           entry<train<mt::stochastic_gradient_push<>>>("push"),
           entry<mt::precision<pushed, mt::f64>>("irregular push"),
           entry<train<mt::overlapped_gradient_push<mt::base_graph<2>>>>("overlapped push"),

@@ -17,6 +17,9 @@ struct regime_hooks {
   constexpr virtual value_id seen(builder&, value_id v) { return v; }
   /// The gradient by a parameter that an optimizer uses in place of `gradient`.
   constexpr virtual value_id exchanged(builder&, value_id /*parameter*/, value_id gradient) { return gradient; }
+  /// Notes a norm whose mean and variance are those of one replica's batch. `average` is the value of the state that
+  /// keeps the mean.
+  constexpr virtual void normalizes_alone(builder&, value_id /*average*/) {}
 
  protected:
   // Nothing is deleted by this type. A virtual destructor of a class template is not yet defined where g++ 12 traces.

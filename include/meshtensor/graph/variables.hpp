@@ -113,7 +113,8 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
                                        equal,
                                        false,
                                        rule,
-                                       static_cast<std::uint8_t>(along + 1)};
+                                       static_cast<std::uint8_t>(along + 1),
+                                       false};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
 }

@@ -6,6 +6,7 @@
 #include "meshtensor/nn/channels.hpp"
 #include "meshtensor/nn/norm.hpp"
 #include "meshtensor/nn/standardize.hpp"
+#include "meshtensor/nn/standardize_across.hpp"
 
 namespace meshtensor::nn {
 
@@ -34,8 +35,8 @@ struct batch_norm_along {
   using rest = ruled_t<without, typename X::dim_list, dims<C...>>;
   static constexpr dtype inner = accumulator_of(X::type);
 
-  template <scope S>
-  static constexpr X apply(S const& s, X const& x, batch_norm_options const& how) {
+  template <scope S, class... Across>
+  static constexpr X apply(S const& s, X const& x, batch_norm_options const& how, Across... across) {
     bool const trains = how.statistics != batch_statistics::frozen;
     auto const trained = [&](auto const& p) { return trains ? p : stop_gradient(p); };
     auto const gain = trained(s.parameter("gain", C{}..., how.gain));
@@ -47,8 +48,11 @@ struct batch_norm_along {
       auto const offset = cast<inner>(bias) - kept_mean * factor;
       return cast<X::type>(cast<inner>(x) * factor + offset);
     }
-    auto const [y, centre, scale, variance] = standardized<true>(x, gain, bias, rest{}, how.epsilon);
-    number const count = elements_along(rest{});
+    builder& b = s.recorder();
+    bool const is_alone = !(is_open(b, across) || ...);
+    if (is_alone && b.regime != nullptr) b.regime->normalizes_alone(b, kept_mean.id);
+    auto const [y, centre, scale, variance] = standardized_across<true>(x, gain, bias, rest{}, how.epsilon, across...);
+    number const count = elements_across(b, rest{}, across...);
     auto const unbiased = variance * (count / maximum(count - 1, 1));
     // A network that is called twice in a step updates the averages twice.
     s.amend(kept_mean, s.next(kept_mean) * (1 - how.momentum) + centre * how.momentum);
@@ -78,11 +82,25 @@ struct batch_norm_body {
   constexpr auto operator()(S const& s, X const& x, C along, batch_statistics from) const {
     return normalized(s, x, channels_of(along), {.statistics = from});
   }
+  template <scope S, handle X, channels C, dim_type D>
+  constexpr auto operator()(S const& s, X const& x, C along, all_indices<D> across) const {
+    return normalized(s, x, channels_of(along), {}, across);
+  }
+  template <scope S, handle X, channels C, dim_type D>
+  constexpr auto operator()(S const& s, X const& x, C along, batch_norm_options const& how,
+                            all_indices<D> across) const {
+    return normalized(s, x, channels_of(along), how, across);
+  }
+  template <scope S, handle X, channels C, dim_type D>
+  constexpr auto operator()(S const& s, X const& x, C along, batch_statistics from, all_indices<D> across) const {
+    return normalized(s, x, channels_of(along), {.statistics = from}, across);
+  }
 
  private:
-  template <scope S, handle X, class... C>
-  static constexpr auto normalized(S const& s, X const& x, dims<C...>, batch_norm_options const& how) {
-    return batch_norm_along<X, C...>::apply(s, x, how);
+  template <scope S, handle X, class... C, class... Across>
+  static constexpr auto normalized(S const& s, X const& x, dims<C...>, batch_norm_options const& how,
+                                   Across... across) {
+    return batch_norm_along<X, C...>::apply(s, x, how, across...);
   }
 };
 
@@ -96,6 +114,10 @@ struct batch_norm_body {
 /// example gives the same result in any batch. With `frozen`, gain and bias are not trained either. Another momentum is
 /// an option: `batch_norm(s / "norm", x, channels, batch_norm_options{.momentum = 0.01})`.
 ///
+/// In replicas, the batch is that of one replica. With `mt::across(replica)` as the last argument, it is the batch of
+/// all replicas together, so synchronous replicas train like one model. For the gradient of such a norm, the compiler
+/// differentiates its operations one by one.
+///
 /// parameters  gain [channels], `.gain`, ones; bias [channels], zeros
 /// states      mean [channels], zeros; variance [channels], ones: running averages, f32 for bf16. A step replaces each
 ///             by momentum · the batch's + (1 − momentum) · itself. For this, the batch's variance is that of a sample:
@@ -103,7 +125,8 @@ struct batch_norm_body {
 /// dims        those of `x`
 /// dtype       statistics are f32 for bf16, and sums of f32 are made in f64
 /// layout      if a dim other than the channels is sharded over an axis, two sums with the dims of the channels are
-///             reduced together over that axis, and two more for the gradient
+///             reduced together over that axis, and two more for the gradient. With `mt::across`, sums of all
+///             replicas are reduced, too
 /// errors      T01 `x` lacks a dim; T04 `x` is not of floats
 /// source      Ioffe and Szegedy, arXiv:1502.03167
 inline constexpr library_layer batch_norm = detail::batch_norm_body{};

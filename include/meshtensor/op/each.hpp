@@ -63,6 +63,18 @@ constexpr auto across(H const& x, D, detail::across_line<H, D> const& where = {}
   return detail::record_across<D>(x, where);
 }
 
+/// The option of a layer that reduces over the values of all indices of an `each`: see `across` with one argument.
+template <dim_type D>
+struct all_indices {};
+
+/// The option of a layer, in the body of an `each` over `dim`, to reduce over the values of all indices. For example,
+/// `batch_norm(s / "norm", x, channels, mt::across(replica))` normalizes over the batches of all replicas. Where no
+/// `each` over the dim is open, the option changes nothing, so the same layer serves the program of one replica alone.
+template <dim_type D>
+constexpr all_indices<D> across(D) {
+  return {};
+}
+
 /// In the body of an `each` over `dim`, this index's slice of a tensor that is the same for all: `own(roll(across(x,
 /// member), member, 1), member)` is the tensor of the neighbour.
 ///

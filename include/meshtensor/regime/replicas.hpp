@@ -34,6 +34,10 @@ struct policy_gradients final : regime_hooks {
     }
     return gradient;
   }
+  constexpr void normalizes_alone(builder& b, value_id average) override {
+    if constexpr (exchanges_gradients<Policy, training_replica<S, D>>)
+      if (variable_id const which = variable_read(b, average); which != no_id) b.m.variables[which].alone = true;
+  }
   /// Reports G50 if a parameter is updated without such a gradient, so that the replicas would not stay equal.
   constexpr void require_covered(builder& b) const {
     for (int i = 0; i < b.m.node_count; ++i) {

@@ -30,6 +30,7 @@ struct variable {
   bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
   merge_rule merge;    // how its values for replicas are merged, as declared
   std::uint8_t along;  // the position of the dim of the replicas among its dims, plus 1, or 0 without replicas
+  bool alone;  // whether it is a norm's average over one replica's batch, although a policy keeps the replicas equal
 
   /// The position of the dim of the replicas, or -1 if it has none.
   constexpr int replica_dim() const { return along - 1; }

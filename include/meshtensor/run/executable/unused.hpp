@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns about layout rules without effect, and about parameters that affect no loss.
+// Warns about layout rules without effect, parameters that affect no loss, and norms of single replicas.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,23 @@ template <class = lazy>
            "shall change, minimize(s / \"optimizer\", loss, s / \"network\")");
 }
 
+/// Warns about norms of single replicas under a policy that trains replicas like one model.
+template <class = lazy>
+[[gnu::cold]] void warn_alone(job_runner const& j, module const& m) {
+  std::string first;
+  int count = 0;
+  for (int v = 0; v < m.variable_count; ++v)
+    if (m.variables[v].alone && count++ == 0) first = path_text(m, m.variables[v].path);
+  if (count == 0) return;
+  first.erase(std::min(first.size(), first.rfind('/')));  // the state is in the scope of its norm
+  warn(j, "G54: the batch norm '" + first + "'" + (count > 1 ? " and " + std::to_string(count - 1) + " more" : "") +
+              " of each replica uses the mean and the variance of its own batch, so synchronous replicas do not train "
+              "like one model with the batches of all: give it the option mt::across(replica), or let it be if that "
+              "is meant");
+}
+
 #if MESHTENSOR_COMPILED
+extern template void warn_alone<lazy>(job_runner const&, module const&);
 extern template void warn_idle<lazy>(job_runner const&, module const&);
 extern template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 #endif

@@ -20,6 +20,7 @@ void warn_once(job_runner const& j, module const& m) {
     constexpr std::uint64_t unused = unused_rules(Executable::stages::traced, layout::sharding_rules);
     warn_unused(j, m, layout::sharding_rules, unused);
     warn_idle(j, m);
+    warn_alone(j, m);
   }
 }
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the options of replicas from the words of a small example's command line.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regime_options.hpp"
+
+namespace examples {
+
+/// The number that the text says, or 0 if the text is not a whole number.
+inline std::int64_t number_of(std::string_view text) {
+  std::int64_t n = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return problem == std::errc{} && end == text.data() + text.size() ? n : 0;
+}
+/// `ring, torus`
+inline std::string listed(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+inline constexpr char const* regime_usage =
+    "[--regime POLICY --replicas N [--topology NAME] [--period STEPS] [--network NAME [--pauses P%]]]";
+inline std::string regime_help() {
+  return "POLICY is how replicas meet: " + listed(policy_names()) +
+         ".\n--topology is for those that gossip: " + listed(topology_names()) +
+         ".\n--period is for those that take means: " + listed(period_names()) +
+         " (16).\n--network predicts the time with a rank for each replica: " + listed(network_names()) +
+         ". P is the share of steps before which a rank pauses.\n";
+}
+
+/// Removes options with values from the words, written as `--name value` or `--name=value`, and takes their values.
+/// Returns a sentence about a mistake, or an empty text.
+inline std::string take_options(std::vector<std::string>& words, std::map<std::string, std::string*> const& into) {
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto const equals = std::min(words[i].find('='), words[i].size());
+    std::string const option = words[i].substr(0, equals);
+    auto const found = into.find(option);
+    if (found == into.end()) {
+      rest.push_back(words[i]);
+    } else if (equals < words[i].size()) {
+      *found->second = words[i].substr(equals + 1);
+    } else {
+      if (++i == words.size()) return option + " needs a value";
+      *found->second = words[i];
+    }
+  }
+  words = rest;
+  return "";
+}
+
+/// The same for the options of replicas.
+inline std::string take_regime_words(std::vector<std::string>& words, regime_options& into) {
+  std::string replicas;
+  auto const mistake = take_options(words, {{"--regime", &into.regime},
+                                            {"--topology", &into.topology},
+                                            {"--period", &into.period},
+                                            {"--replicas", &replicas},
+                                            {"--network", &into.network},
+                                            {"--pauses", &into.pauses}});
+  if (!mistake.empty()) return mistake;
+  auto const refused = [](char const* option, std::string const& word, std::vector<std::string> const& names) {
+    bool const known = word.empty() || std::find(names.begin(), names.end(), word) != names.end();
+    return known ? "" : std::string(option) + ": '" + word + "' is none of " + listed(names);
+  };
+  for (auto const& why :
+       {refused("--regime", into.regime, policy_names()), refused("--topology", into.topology, topology_names()),
+        refused("--period", into.period, period_names()), refused("--network", into.network, network_names())})
+    if (!why.empty()) return why;
+  if (into.regime.empty() != replicas.empty()) return "--regime and --replicas are given together";
+  if (into.regime.empty() && !(into.topology.empty() && into.period.empty() && into.network.empty()))
+    return "--topology, --period and --network need --regime";
+  if (into.network.empty() && !into.pauses.empty()) return "--pauses needs --network";
+  if (!into.pauses.empty() && probability_of(into.pauses) < 0) return "--pauses: '" + into.pauses + "' is not like 1%";
+  into.replicas = number_of(replicas);
+  if (!replicas.empty() && (into.replicas < 1 || into.replicas > 4096))
+    return "--replicas: '" + replicas + "' is not a number from 1 to 4096";
+  return into.complete();
+}
+
+}  // namespace examples
