@@ -3,7 +3,7 @@
 // its gradient.
 #pragma once
 
-#include "meshtensor/regime/training_replica.hpp"
+#include "meshtensor/regime/period_start.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -18,14 +18,11 @@ struct outer_step {
 
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    auto const start_of = [](auto const& one, int i) { return one.scope.state_like("start", one[i].before); };
-    r.when(r.begins(Steps), [&](auto const& one) {
-      for (int i = 0; i < one.size(); ++i) one.scope.update(start_of(one, i), one[i].before);
-    });
+    period_start<Steps>::keep(r);
     r.when(r.ends(Steps), [&](auto const& one) {
       for (int i = 0; i < one.size(); ++i) {
-        auto const start = one.scope.next(start_of(one, i));
-        auto const gradient = start - one.mean(one[i].after);
+        auto const start = period_start<Steps>::of(one, one[i]);
+        auto const gradient = start - one.mean_from(start, one[i]);
         auto const before = one.scope.state_like("velocity", one[i].before);
         auto const velocity = before * decay + gradient;
         one.scope.update(before, velocity);

@@ -42,7 +42,7 @@ struct stochastic_gradient_push : detail::push_sum {
       r.set(r[i], next + p * (w - 1));
     }
     auto const mixed_w = send(w);
-    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after) / mixed_w);
+    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after, r[i].before) / mixed_w);
     r.scope.update(w, mixed_w);
   }
 };
@@ -60,7 +60,7 @@ struct overlapped_gradient_push : detail::push_sum {
     auto const w = weight(r.scope), mixed_w = send(w);
     for (int i = 0; i < r.size(); ++i) {
       auto const [p, next] = r[i];
-      r.set(r[i], (send(p * w) + (next - p)) / mixed_w);
+      r.set(r[i], (send(p * w, p) + (next - p)) / mixed_w);
     }
     r.scope.update(w, mixed_w);
   }

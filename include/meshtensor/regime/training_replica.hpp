@@ -20,6 +20,7 @@ struct updated_parameter {
 /// A round of a topology, for the values of one replica.
 template <topology T, dim_type D>
 struct replica_hop {
+  static constexpr int slots = topology_round<T, D>::slots;
   topology_round<T, D> round;
   D along;
 
@@ -27,6 +28,11 @@ struct replica_hop {
   template <handle X>
   constexpr X operator()(X const& x) const {
     return own(round(across(x, along)), along);
+  }
+  /// The same for values of a parameter, of which `compressed` sends compressed changes.
+  template <handle X>
+  constexpr X operator()(X const& x, X const& /*parameter*/) const {
+    return (*this)(x);
   }
 };
 
@@ -36,6 +42,8 @@ class training_replica {
  public:
   /// The dtype of the parameters.
   static constexpr dtype type = detail::parameters_of<S>::value;
+  /// Whether messages are compressed, so that a policy keeps the values that all replicas know.
+  static constexpr bool compresses = false;
   /// The scope of the policy's own states and numbers.
   S const scope;
 
@@ -75,6 +83,17 @@ class training_replica {
   constexpr X mean(X const& x) const {
     return meshtensor::mean(across(x, along_), along_);
   }
+  /// The mean of changes of a parameter, for example of its gradients. `compressed` sends them compressed.
+  template <handle X>
+  constexpr X mean(X const& x, X const& /*parameter*/) const {
+    return mean(x);
+  }
+  /// The mean of the values that the step has given to a parameter. `start` is a value that all replicas have, and
+  /// `compressed` sends the differences from it.
+  template <class Start>
+  constexpr any_tensor<type> mean_from(Start const& /*start*/, updated_parameter<type> const& p) const {
+    return mean(p.after);
+  }
   /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
   template <topology T>
   constexpr replica_hop<T, D> hop() const {
@@ -98,8 +117,10 @@ class training_replica {
         nothing);
   }
 
- private:
+ protected:
   D along_;
+
+ private:
   id_list<> updated_{};
 };
 
