@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/regime/compressing_replica.hpp"
+#include "meshtensor/regime/policy.hpp"
 
 namespace meshtensor {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/regime/compressor.hpp"
-#include "meshtensor/regime/policy.hpp"
+#include "meshtensor/regime/wrapped_replica.hpp"
 
 namespace meshtensor::detail {
 
@@ -59,14 +59,23 @@ struct compressing_hop {
   }
 };
 
+template <class C, class Replica>
+class compressing_replica;
+template <class C>
+struct compressing_replicas {
+  template <class Replica>
+  static constexpr auto of(Replica const& r) {
+    return compressing_replica<C, Replica>(r);
+  }
+};
+
 /// A replica as a policy inside of `compressed` sees it.
 template <class C, class Replica>
-class compressing_replica : public Replica {
+class compressing_replica : public wrapped_replica<Replica, compressing_replicas<C>> {
  public:
   static constexpr bool compresses = true;
+  using wrapped_replica<Replica, compressing_replicas<C>>::wrapped_replica;
   using Replica::mean;
-
-  constexpr explicit compressing_replica(Replica const& r) : Replica(r) {}
 
   template <handle X>
   constexpr X mean(X const& x, X const& parameter) const {
@@ -100,12 +109,6 @@ class compressing_replica : public Replica {
     using hop_type = std::remove_const_t<decltype(send)>;
     auto const step = full(this->scope, this->scope.number("consensus_step", C::consensus_step), f64);
     return compressing_hop<C, Replica, hop_type>{*this, send, step};
-  }
-  template <class P, class What>
-  constexpr void when(P const& condition, What const& what) const {
-    Replica::when(condition, [&](auto const& one) {
-      what(compressing_replica<C, std::remove_cvref_t<decltype(one)>>(one));
-    });
   }
 
  private:

@@ -18,11 +18,11 @@ struct local_sgd {
   static_assert(Steps > 0, "meshtensor S10: local_sgd<steps> has at least one step in a period");
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    if constexpr (Replica::compresses) detail::period_start<Steps>::keep(r);
+    if constexpr (Replica::compresses) detail::period_start::keep(r, r.begins(Steps));
     r.when(r.ends(Steps), [](auto const& all) {
       for (int i = 0; i < all.size(); ++i)
         if constexpr (Replica::compresses)
-          all.set(all[i], all.mean_from(detail::period_start<Steps>::of(all, all[i]), all[i]));
+          all.set(all[i], all.mean_from(detail::period_start::of(all, all[i]), all[i]));
         else all.set(all[i], all.mean(all[i].after));
     });
   }

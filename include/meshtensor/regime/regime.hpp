@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/regime/base_graph.hpp"
+#include "meshtensor/regime/by_step.hpp"
 #include "meshtensor/regime/complete.hpp"
 #include "meshtensor/regime/compressed.hpp"
 #include "meshtensor/regime/consensus.hpp"
@@ -10,6 +11,7 @@
 #include "meshtensor/regime/exponential.hpp"
 #include "meshtensor/regime/hop.hpp"
 #include "meshtensor/regime/local_sgd.hpp"
+#include "meshtensor/regime/no_loco.hpp"
 #include "meshtensor/regime/over_replicas.hpp"
 #include "meshtensor/regime/quantized.hpp"
 #include "meshtensor/regime/random_k_values.hpp"
@@ -18,6 +20,7 @@
 #include "meshtensor/regime/ring.hpp"
 #include "meshtensor/regime/slow_momentum.hpp"
 #include "meshtensor/regime/stochastic_gradient_push.hpp"
+#include "meshtensor/regime/streaming_diloco.hpp"
 #include "meshtensor/regime/synchronous.hpp"
 #include "meshtensor/regime/top_k_values.hpp"
 #include "meshtensor/regime/torus.hpp"

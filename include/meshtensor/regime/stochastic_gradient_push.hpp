@@ -66,4 +66,18 @@ struct overlapped_gradient_push : detail::push_sum {
   }
 };
 
+/// Stochastic gradient push without the weight, for comparisons: p ← P p′. On a topology whose replicas receive more or
+/// less than they send, the result is biased. `decentralized_sgd` is `overlapped_gradient_push` without the weight.
+///
+/// layout, errors  as of `stochastic_gradient_push`
+/// source  Assran et al., arXiv:1811.10792, section 6 (biased)
+template <topology T = one_peer_exponential>
+struct biased_gradient_push {
+  template <class Replica>
+  constexpr void after_update(Replica const& r) const {
+    auto const send = r.template hop<T>();
+    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after, r[i].before));
+  }
+};
+
 }  // namespace meshtensor

@@ -60,7 +60,7 @@ class training_replica {
 
   /// The same replica in the scope of a branch.
   constexpr training_replica(S const& branch, training_replica const& other)
-      : scope(branch), along_(other.along_), updated_(other.updated_) {}
+      : scope(branch), along_(other.along_), first_(other.first_), updated_(other.updated_) {}
 
   /// How many parameters the step has updated.
   constexpr int size() const { return updated_.count; }
@@ -76,7 +76,9 @@ class training_replica {
   /// The number of replicas.
   constexpr number count() const { return extent(along_); }
   /// The number of training steps before this one.
-  constexpr number round() const { return scope.step(); }
+  constexpr number round() const { return first_ == 0 ? scope.step() : scope.step() - first_; }
+  /// Lets a step have the number 0 for this policy.
+  constexpr void count_from(int step) { first_ = step; }
 
   /// The mean of the values of all replicas.
   template <handle X>
@@ -116,11 +118,31 @@ class training_replica {
         },
         nothing);
   }
+  /// Does one of two things, each of which takes the replica in the scope of a branch.
+  template <class P, class Then, class Otherwise>
+  constexpr void either(P const& condition, Then const& then, Otherwise const& otherwise) const {
+    auto const done = [&](auto const& what) {
+      return [&](meshtensor::scope auto b) {
+        what(training_replica(b, *this));
+        return full(b, 0, i64);
+      };
+    };
+    cond(scope, condition, done(then), done(otherwise));
+  }
+  /// The result of one of two functions.
+  template <class P, class Then, class Otherwise>
+  constexpr auto chosen(P const& condition, Then const& then, Otherwise const& otherwise) const {
+    auto const given = [&](auto const& what) {
+      return [&](meshtensor::scope auto b) { return what(training_replica(b, *this)); };
+    };
+    return cond(scope, condition, given(then), given(otherwise));
+  }
 
  protected:
   D along_;
 
  private:
+  int first_ = 0;  // the step with the number 0
   id_list<> updated_{};
 };
 
