@@ -52,6 +52,12 @@ struct with_momentum : mt::momentum {
 };
 using train_step = trained_by<with_momentum>;
 
+/// Steps against the gradient, from whose length a test finds the gradient again.
+struct plain : mt::sgd {
+  constexpr plain() : mt::sgd{.learning_rate = 0.1} {}
+};
+using plain_step = trained_by<plain>;
+
 /// The parameters of all replicas, one after the other: what the program reads, and what its step makes of them.
 using values = std::vector<numbers>;
 using mixing = std::function<values(values const& before, values const& after, std::map<std::string, values>& states,
@@ -151,5 +157,34 @@ void compare(int steps, mixing const& policy, std::vector<std::string> const& it
                 doctest::Approx(states[path][i][k]).epsilon(1e-10));
   }
 }
+
+/// The numerators x = w p after the optimizer's step, which are mixed and divided by the mixed weight.
+template <mt::topology T, bool Overlapped>
+values push(values const& before, values const& after, std::map<std::string, values>& states, std::string const&,
+            int step) {
+  values& w = states["regime/push_sum_weight"];
+  values const x = combined(before, spread(w, before), times), way = combined(after, before, minus);
+  w = mixed<T>(w, step);
+  values const all = Overlapped ? combined(mixed<T>(x, step), way, plus) : mixed<T>(combined(x, way, plus), step);
+  return combined(all, spread(w, all), over);
+}
+template <bool Nesterov>
+mixing outer(int period, double rate, double decay) {
+  return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
+             int step) {
+    values &start = states["start of " + path], &velocity = states["velocity of " + path];
+    if (velocity.empty()) velocity = values(before.size(), numbers(before[0].size()));
+    if (step % period == 0) start = before;
+    if ((step + 1) % period != 0) return after;
+    values const gradient = combined(start, mean(after), minus);
+    velocity = combined(velocity, gradient, [&](double v, double g) { return v * decay + g; });
+    values const way =
+        Nesterov ? combined(velocity, gradient, [&](double v, double g) { return v * decay + g; }) : velocity;
+    return combined(start, way, [&](double s, double u) { return s - rate * u; });
+  };
+}
+
+template <int Seed>
+using irregular = mt::random_out_degrees<Seed>;
 
 }  // namespace beside_host

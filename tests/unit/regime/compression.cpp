@@ -11,11 +11,6 @@ using namespace beside_host;
 
 namespace {
 
-struct plain : mt::sgd {
-  constexpr plain() : mt::sgd{.learning_rate = 0.1} {}
-};
-using plain_step = trained_by<plain>;
-
 using compression = std::function<numbers(numbers const& x, int step)>;
 
 /// The largest of each `of`, rounded up.
