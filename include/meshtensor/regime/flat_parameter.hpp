@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "meshtensor/op/detail/extent_product.hpp"
 #include "meshtensor/op/rename.hpp"
 #include "meshtensor/op/reshape.hpp"
 

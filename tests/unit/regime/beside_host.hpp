@@ -184,6 +184,17 @@ mixing outer(int period, double rate, double decay) {
   };
 }
 
+/// Worker 0 gets a share of all others, so it has more than they. Each also sends to the next one.
+struct towards_first {
+  [[maybe_unused]] static constexpr bool slots_vary = true;
+  static constexpr int period(int) { return 1; }
+  static constexpr int slots(int workers) { return workers - 1; }
+  static constexpr mt::edge incoming(int workers, std::int64_t, int worker, int slot) {
+    if (worker == 0) return {slot + 1, slot + 2 == workers ? 2.0 / 3 : 1.0 / 3};
+    return slot == 0 ? mt::edge{worker - 1, worker == 1 ? 0.5 : 1.0 / 3} : mt::edge{};
+  }
+  static constexpr double kept(int, std::int64_t, int worker) { return worker == 0 ? 0.5 : 1.0 / 3; }
+};
 template <int Seed>
 using irregular = mt::random_out_degrees<Seed>;
 

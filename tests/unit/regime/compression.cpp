@@ -116,3 +116,78 @@ TEST_CASE("gossip sends compressed changes of public copies") {
   compare<mt::compressed<mt::quantized<4>, mt::stochastic_gradient_push<mt::directed_ring>>>(
       5, push<mt::directed_ring>(0.5, rounded(4)), {"regime/push_sum_weight"});
 }
+
+namespace {
+/// A program that learns nothing.
+struct idle {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", in, out);
+    s.update(w, w);
+  }
+};
+struct mass {
+  double lost;      // the largest change of the sum of numerators over all replicas
+  double distance;  // of a replica from the mean at the end
+};
+template <class Policy>
+mass after(int steps) {
+  program p = program::of<in_f64<mt::replicas<idle, replica, Policy>>>();
+  p.run();
+  p.settings.step = 0;
+  numbers const start = drawn(n * 6, 11);
+  for (auto& [path, b] : p.variables)
+    for (int i = 0; i < b.size(); ++i)
+      b.set(i, path == "w" ? start[static_cast<std::size_t>(i)] : path == "regime/push_sum_weight" ? 1 : 0);
+  for (int step = 0; step < steps; ++step) p.run();
+  auto const weight = p.variables.find("regime/push_sum_weight");
+  mass found{0, 0};
+  for (int k = 0; k < 6; ++k) {
+    double before = 0, now = 0;
+    for (int i = 0; i < n; ++i) {
+      before += start[static_cast<std::size_t>(6 * i + k)];
+      now += p.variables.at("w").number_at(6 * i + k) *
+             (weight == p.variables.end() ? 1 : weight->second.number_at(i));
+    }
+    found.lost = std::max(found.lost, std::abs(now - before));
+    for (int i = 0; i < n; ++i)
+      found.distance = std::max(found.distance, std::abs(p.variables.at("w").number_at(6 * i + k) - before / n));
+  }
+  return found;
+}
+}  // namespace
+
+TEST_CASE("compressed gossip keeps the sum over 1000 steps, and replicas reach the mean") {
+  auto const check = [](mass const& m) {
+    CHECK(m.lost < 1e-12 * n);
+    CHECK(m.distance < 1e-6);
+  };
+  check(after<mt::compressed<mt::top_k_values<1, 6>, mt::decentralized_sgd<>>>(1000));
+  check(after<mt::compressed<mt::random_k_values<1, 3>, mt::decentralized_sgd<>>>(1000));
+  check(after<mt::compressed<mt::quantized<4>, mt::decentralized_sgd<>>>(1000));
+  check(after<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<towards_first>>>(1000));
+  check(after<mt::compressed<mt::quantized<4>, mt::overlapped_gradient_push<towards_first>>>(1000));
+}
+TEST_CASE("random positions differ from step to step and between parameters, and are the same in all replicas") {
+  using kept = mt::random_k_values<1, 6>;
+  program p = program::of<in_f64<mt::replicas<idle, replica, mt::compressed<kept, mt::decentralized_sgd<>>>>>();
+  p.run();
+  p.settings.step = 0;
+  for (int i = 0; i < n * 6; ++i) p.variables.at("w").set(i, 1 + i);
+  numbers before(static_cast<std::size_t>(n * 6));
+  for (int i = 0; i < n * 6; ++i) p.variables.at("regime/w/public_copy").set(i, 0);
+  std::map<int, int> drawn_at;
+  for (int step = 0; step < 60; ++step) {
+    p.run();
+    numbers const now = numbers_of(p.variables.at("regime/w/public_copy"));
+    int at = -1;
+    for (int i = 0; i < n * 6; ++i) {
+      auto const k = static_cast<std::size_t>(i);
+      if (now[k] == before[k]) continue;
+      if (at < 0) at = i % 6;
+      CHECK(i % 6 == at);  // one position, in all replicas
+    }
+    if (at >= 0) ++drawn_at[at];
+    before = now;
+  }
+  CHECK(drawn_at.size() == 6);
+}
