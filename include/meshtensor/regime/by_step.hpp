@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One policy in some steps and another one in the others, for example averages of all replicas at first and gossip later.
+// One policy in some steps and another one in the others, for example averages at first and gossip later.
 #pragma once
 
 #include "meshtensor/regime/policy.hpp"
@@ -30,12 +30,13 @@ struct every_nth_step {
 
 /// A policy that is `First` in some steps, and `Then` in all others:
 ///
-///     mt::by_step<mt::first_steps<500>, mt::synchronous, mt::local_sgd<8>>                 // post-local SGD
-///     mt::by_step<mt::first_steps<500>, mt::local_sgd<1>, mt::stochastic_gradient_push<>>  // first averages, then gossip
-///     mt::by_step<mt::every_nth_step<48>, mt::local_sgd<1>, mt::stochastic_gradient_push<>>   // gossip, at times an average
+///     mt::by_step<mt::first_steps<500>, mt::synchronous, mt::local_sgd<8>>
+///     mt::by_step<mt::every_nth_step<48>, mt::local_sgd<1>, mt::stochastic_gradient_push<>>
 ///
-/// After `first_steps<500>`, the second policy counts its steps from 0, so that its first period is whole. If one of the two
-/// is stochastic gradient push, a mean of parameters that the other one takes is weighted by the push-sum weights, so
+/// The first line is post-local SGD, and the second one is gossip that takes an exact average at times.
+///
+/// After `first_steps<500>`, the second policy counts its steps from 0, so that its first period is whole. If one of
+/// the two is stochastic gradient push, a mean of parameters that the other one takes is weighted by the push-sum weights, so
 /// that their sum is kept.
 ///
 /// layout  each step sends what its policy sends. Messages in the branches begin after the gradients
@@ -48,9 +49,10 @@ struct by_step : detail::weight_of<First, Then> {
   template <class Replica, handle G>
   requires detail::exchanges_gradients<First, Replica> || detail::exchanges_gradients<Then, Replica>
   constexpr G gradient(Replica const& r, G const& g, G const& parameter) const {
-    static_assert(Steps::first_later != 0 && !detail::exchanges_gradients<Then, Replica>,
-                  "meshtensor G50: by_step: a policy that averages gradients needs replicas that are equal, so it is the "
-                  "first one, of mt::first_steps: mt::local_sgd<1> averages parameters instead");
+    static_assert(
+        Steps::first_later != 0 && !detail::exchanges_gradients<Then, Replica>,
+        "meshtensor G50: by_step: a policy that averages gradients needs replicas that are equal, so it is the "
+        "first one, of mt::first_steps: mt::local_sgd<1> averages parameters instead");
     return r.chosen(
         Steps::holds(r), [&](auto const& one) { return detail::exchanged_gradient(First{}, one, g, parameter); },
         [&](auto const&) { return g; });

@@ -9,8 +9,8 @@ namespace meshtensor {
 
 /// A policy whose replicas send compressed messages: `mt::compressed<mt::quantized<4>, mt::diloco<50>>`.
 ///
-/// What is a change of parameters, such as the gradients of `synchronous` or the outer gradients of `local_sgd` and
-/// `diloco`, is sent with error feedback. Each replica sends C(g + e) and keeps e ← g + e - C(g + e), so everything
+/// Changes of parameters, such as the gradients of `synchronous` or the outer gradients of `local_sgd` and
+/// `diloco`, are sent with error feedback. Each replica sends C(g + e) and keeps e ← g + e - C(g + e), so everything
 /// arrives in the end. Replicas that mix parameters by a topology send changes of public copies instead. Each adds
 /// C(x - x̂) to its own copy x̂, the receivers add the same to their sums of the neighbours' copies, and x ← x +
 /// consensus_step · (Σ weight · x̂ - x̂). This keeps the sum of x over all replicas whatever is lost, and the push-sum

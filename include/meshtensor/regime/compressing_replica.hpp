@@ -102,9 +102,10 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
   }
   template <topology T>
   constexpr auto hop() const {
-    static_assert(is_alike_in_each_round<T, decltype(this->along_)>(),
-                  "meshtensor G49: compressed: replicas know the parameters of their neighbours from all messages so far, "
-                  "so the topology must have the same messages in each round, as mt::ring or mt::exponential has");
+    static_assert(
+        is_alike_in_each_round<T, decltype(this->along_)>(),
+        "meshtensor G49: compressed: replicas know the parameters of their neighbours from all messages so far, "
+        "so the topology must have the same messages in each round, as mt::ring or mt::exponential has");
     auto const send = Replica::template hop<T>();
     using hop_type = std::remove_const_t<decltype(send)>;
     auto const step = full(this->scope, this->scope.number("consensus_step", C::consensus_step), f64);

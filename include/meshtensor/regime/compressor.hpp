@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compressor is: it makes a short message of a tensor, and a tensor near the first one of a message.
+// The concept of a compressor, which makes a short message of a tensor and a nearby tensor of a message.
 #pragma once
 
 #include <concepts>

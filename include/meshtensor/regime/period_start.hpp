@@ -20,7 +20,7 @@ struct period_start {
   static constexpr void keep(Replica const& r, P const& begins) {
     keep(r, begins, [](int) { return true; });
   }
-  /// What is kept for a parameter.
+  /// The value that is kept for a parameter.
   template <class Replica, class Parameter>
   static constexpr auto of(Replica const& r, Parameter const& p) {
     return r.scope.next(state(r, p));

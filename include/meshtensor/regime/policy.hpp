@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy offers: a function for gradients, one for the parameters after the update, or both.
+// Finds the functions that a policy offers: a function for gradients, one for the parameters after the update, or both.
 #pragma once
 
 #include "meshtensor/regime/training_replica.hpp"

@@ -40,8 +40,7 @@ struct quantized {
   static constexpr any_tensor<T> decode(builder& b, Message const& message, shape const& dims, shape const& outer) {
     auto const& [sent, scale] = message.sent;
     value_id codes = cast(b, sent.id, T);
-    if constexpr (Bits == 4)
-      codes = detail::unflattened(b, unpacked(b, codes, detail::flat_dim(b, dims), outer), dims);
+    if constexpr (Bits == 4) codes = detail::unflattened(b, unpacked(b, codes, detail::flat_dim(b, dims), outer), dims);
     return {&b, multiply(b, subtract(b, codes, constant(b, half_range + 1, T)), scale.id)};
   }
 

@@ -25,7 +25,8 @@ struct drawn_position {
                   std::span<std::int64_t const> count, std::span<std::int64_t const> key,
                   std::span<std::int64_t> position) {
     for (std::size_t i = 0; i < position.size(); ++i) {
-      std::uint64_t const seed = scrambled(Seed + static_cast<std::uint64_t>(key[i]), static_cast<std::uint64_t>(step[i]));
+      std::uint64_t const seed =
+          scrambled(Seed + static_cast<std::uint64_t>(key[i]), static_cast<std::uint64_t>(step[i]));
       position[i] = random_order{static_cast<int>(count[i]), seed}(static_cast<int>(place[i]));
     }
   }

@@ -17,9 +17,10 @@ namespace meshtensor {
 /// source  Douillard et al. 2025, arXiv:2501.18512, sections 2.2 (strided fragments) and 2.4
 template <int Steps, int Fragments>
 struct streaming_diloco : detail::outer_step<Steps> {
-  static_assert(0 < Fragments && Fragments <= Steps,
-                "meshtensor S10: streaming_diloco<steps, fragments> has at least one fragment, and at most one for each "
-                "step");
+  static_assert(
+      0 < Fragments && Fragments <= Steps,
+      "meshtensor S10: streaming_diloco<steps, fragments> has at least one fragment, and at most one for each "
+      "step");
   constexpr streaming_diloco() : detail::outer_step<Steps>(0.7, 0.9, true) {}
 
   template <class Replica>

@@ -19,9 +19,10 @@ namespace meshtensor {
 /// source  Aji and Heafield 2017, arXiv:1704.05021; Stich et al. 2018, arXiv:1809.07599, definition 2.2
 template <int Kept, int Of>
 struct top_k_values {
-  static_assert(0 < Kept && Kept <= Of, "meshtensor S10: top_k_values<kept, of> keeps at least one value, and at most all");
+  static_assert(0 < Kept && Kept <= Of,
+                "meshtensor S10: top_k_values<kept, of> keeps at least one value, and at most all");
   static constexpr bool is_linear = false;
-  static constexpr double consensus_step = Kept * 4 < Of ? 4.0 * Kept / Of : 1;
+  static constexpr double consensus_step = static_cast<double>(Kept) / Of;
 
   template <scope S, dtype T>
   static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id) {

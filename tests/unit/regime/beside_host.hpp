@@ -103,8 +103,7 @@ constexpr auto over = [](double a, double b) { return a / b; };
 
 template <class Policy, class Step = train_step>
 void compare(int steps, mixing const& policy, std::vector<std::string> const& its_states = {}) {
-  program alone = program::of<in_f64<Step>>(),
-          many = program::of<in_f64<mt::replicas<Step, replica, Policy>>>();
+  program alone = program::of<in_f64<Step>>(), many = program::of<in_f64<mt::replicas<Step, replica, Policy>>>();
   alone.run(), many.run();
   alone.settings.step = many.settings.step = 0;
   std::map<std::string, values> expected, states;

@@ -53,7 +53,8 @@ mixing synchronous(compression const& c) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
              int step) {
     auto const by = [](double factor) { return [=](double a, double b) { return (a - b) * factor; }; };
-    values const g = combined(before, after, by(10)), sent = fed_back(g, states["regime/" + path + "/residual"], c, step);
+    values const g = combined(before, after, by(10)),
+                 sent = fed_back(g, states["regime/" + path + "/residual"], c, step);
     return combined(before, sent, [](double p, double one) { return p - 0.1 * one; });
   };
 }
@@ -90,8 +91,7 @@ mixing push(double share, compression const& c) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
              int step) {
     values& w = states["regime/push_sum_weight"];
-    values const x =
-        combined(combined(before, spread(w, before), times), combined(after, before, minus), plus);
+    values const x = combined(combined(before, spread(w, before), times), combined(after, before, minus), plus);
     values const sent = by_copies<T>(x, states, path, share, c, step);
     w = combined(w, mixed<T>(w, step), [&](double one, double m) { return one + share * (m - one); });
     return combined(sent, spread(w, sent), over);
@@ -112,7 +112,8 @@ TEST_CASE("local SGD sends compressed ways from the start of a period") {
 TEST_CASE("gossip sends compressed changes of public copies") {
   std::vector<std::string> const copies{"regime/first/weight/public_copy", "regime/gain/neighbours"};
   compare<mt::compressed<mt::quantized<8>, mt::decentralized_sgd<>>>(5, gossip<mt::ring>(1, rounded(8)), copies);
-  compare<mt::compressed<mt::top_k_values<1, 8>, mt::decentralized_sgd<>>>(7, gossip<mt::ring>(0.5, top(1, 8)), copies);
+  compare<mt::compressed<mt::top_k_values<1, 8>, mt::decentralized_sgd<>>>(7, gossip<mt::ring>(0.125, top(1, 8)),
+                                                                           copies);
   compare<mt::compressed<mt::quantized<4>, mt::stochastic_gradient_push<mt::directed_ring>>>(
       5, push<mt::directed_ring>(0.5, rounded(4)), {"regime/push_sum_weight"});
 }
@@ -145,8 +146,7 @@ mass after(int steps) {
     double before = 0, now = 0;
     for (int i = 0; i < n; ++i) {
       before += start[static_cast<std::size_t>(6 * i + k)];
-      now += p.variables.at("w").number_at(6 * i + k) *
-             (weight == p.variables.end() ? 1 : weight->second.number_at(i));
+      now += p.variables.at("w").number_at(6 * i + k) * (weight == p.variables.end() ? 1 : weight->second.number_at(i));
     }
     found.lost = std::max(found.lost, std::abs(now - before));
     for (int i = 0; i < n; ++i)

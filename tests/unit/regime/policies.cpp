@@ -84,8 +84,6 @@ TEST_CASE("mass is conserved where nothing is learned, and only weights remove t
 }
 
 TEST_CASE("biased push mixes parameters without a weight") {
-  compare<mt::biased_gradient_push<irregular<3>>>(
-      5, [](values const&, values const& after, auto&, std::string const&, int step) {
-        return mixed<irregular<3>>(after, step);
-      });
+  compare<mt::biased_gradient_push<irregular<3>>>(5, [](values const&, values const& after, auto&, std::string const&,
+                                                        int step) { return mixed<irregular<3>>(after, step); });
 }

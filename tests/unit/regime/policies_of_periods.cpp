@@ -24,9 +24,7 @@ namespace {
 /// A policy in steps that end a period of `every`, and another one in the others.
 mixing in_some(int every, mixing const& first, mixing const& other) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
-             int step) {
-    return ((step + 1) % every == 0 ? first : other)(before, after, states, path, step);
-  };
+             int step) { return ((step + 1) % every == 0 ? first : other)(before, after, states, path, step); };
 }
 /// The mean of parameters by the weights, which stay.
 values weighted_mean(values const&, values const& after, std::map<std::string, values>& states, std::string const&,
