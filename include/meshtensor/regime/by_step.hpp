@@ -36,12 +36,13 @@ struct every_nth_step {
 /// The first line is post-local SGD, and the second one is gossip that takes an exact average at times.
 ///
 /// After `first_steps<500>`, the second policy counts its steps from 0, so that its first period is whole. If one of
-/// the two is stochastic gradient push, a mean of parameters that the other one takes is weighted by the push-sum weights, so
-/// that their sum is kept.
+/// the two is stochastic gradient push, a mean of parameters that the other one takes is weighted by the push-sum
+/// weights, so that their sum is kept.
 ///
 /// layout  each step sends what its policy sends. Messages in the branches begin after the gradients
 /// state   that of both
-/// errors  G50 a policy that averages gradients is not the first one of `first_steps`: replicas would not be equal there
+/// errors  G50 a policy that averages gradients is not the first one of `first_steps`: replicas would not be equal
+/// there
 /// source  Lin et al. 2018, arXiv:1808.07217, algorithm 1 (post-local SGD); Assran et al. 2019, arXiv:1811.10792,
 ///         section 6 (hybrids); Chen et al. 2021, arXiv:2105.09080 (periodic averages)
 template <class Steps, class First, class Then>

@@ -34,9 +34,9 @@ struct drawn_position {
 
 }  // namespace detail
 
-/// Keeps the values of a tensor at random positions, `Kept` of each `Of`, rounded up: `mt::random_k_values<1, 100>`. The
-/// others count as zero. The positions follow from the seed, the step and the path of the parameter. Therefore they are
-/// the same in all replicas and are not sent, and a mean over replicas is an all_reduce of the kept values.
+/// Keeps the values of a tensor at random positions, `Kept` of each `Of`, rounded up: `mt::random_k_values<1, 100>`.
+/// The others count as zero. The positions follow from the seed, the step and the path of the parameter. Therefore they
+/// are the same in all replicas and are not sent, and a mean over replicas is an all_reduce of the kept values.
 ///
 /// layout  if a model axis shards the tensor, it is gathered first
 /// errors  S10 no values are kept, or more than there are

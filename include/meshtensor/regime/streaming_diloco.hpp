@@ -9,8 +9,8 @@ namespace meshtensor {
 
 /// DiLoCo whose parameters are split into `Fragments`: every `Fragments`-th parameter of the program is in the same
 /// fragment. Each fragment has a period of `Steps` steps, and these periods begin `Steps` / `Fragments` steps apart.
-/// Therefore no step sends more than one fragment. `mt::compressed<mt::quantized<4>, mt::streaming_diloco<100, 4>>` also
-/// sends outer gradients of 4 bits, as the paper does. Outer steps are taken at once, not some steps later.
+/// Therefore no step sends more than one fragment. `mt::compressed<mt::quantized<4>, mt::streaming_diloco<100, 4>>`
+/// also sends outer gradients of 4 bits, as the paper does. Outer steps are taken at once, not some steps later.
 ///
 /// layout  an all_reduce of one fragment in every step that ends its period, and nothing in the others
 /// state   start and velocity, like each parameter
