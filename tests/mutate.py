@@ -243,6 +243,8 @@ def self_test():
     names = [d.what for d in all_of]
     wrong += [f"two defects are called '{n}'" for n in sorted({n for n in names if names.count(n) > 1})]
     wrong += [f"'{d.what}' names no test" for d in all_of if not d.tests]
+    wrong += [f"'{d.what}': {test} needs its number of ranks, as in {test}:4" for d in all_of for test in d.tests
+              if test.startswith("mpi/") and ":" not in test]
     if {d.what for d in in_order_of(1, all_of)} != set(names) or in_order_of(1, all_of)[:9] == in_order_of(2, all_of)[:9]:
         wrong.append("two numbers draw the same sample, or one loses a defect")
     with tempfile.TemporaryDirectory() as folder:

@@ -67,7 +67,7 @@ images::images(options const& o) {
     if (!o.evaluate) train = part_of_folder(o.data, o.train, true);
     valid = part_of_folder(o.data, o.valid, false);
     if (train && train->classes() != valid->classes())
-      throw mt::error("R65", {"'", o.data, "' has ", train->classes().size(), " classes in '", o.train, "' and ",
+      throw mt::error("R94", {"'", o.data, "' has ", train->classes().size(), " classes in '", o.train, "' and ",
                               valid->classes().size(), " in '", o.valid, "', or others: give both parts the same"});
   }
   judged.rows = o.batch, judged.height = judged.width = o.size, judged.channels = 3,

@@ -16,7 +16,7 @@ struct images {
   std::unique_ptr<mt::datasets::image_set> train, valid;
   mt::datasets::image_options learnt, judged;  // how images are cropped and batched to learn, and to be evaluated
 
-  /// errors  those of the sets; R65 the parts have other classes
+  /// errors  those of the sets; R94 the parts have other classes
   explicit images(options const& o);
 };
 

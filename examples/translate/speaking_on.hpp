@@ -41,7 +41,7 @@ class programs_on : public speaking::translator {
         open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {
     // Each rank searches its part of the vocabulary for so many words and two more, because two words are never output.
     if (std::int64_t const most = pieces / o.mesh.at("model") - 2; wanted() > most)
-      throw mt::error("R12", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a rank has at most ",
+      throw mt::error("R59", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a rank has at most ",
                               most, " words to choose from"});
   }
 

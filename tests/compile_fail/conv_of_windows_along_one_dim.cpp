@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves both windows of a kernel along the rows.
-// expect: T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel ('rows', 'rows',
+// expect: T45 conv: two windows share a dim: each moves along one, gives one and has one of the kernel ('rows', 'rows',
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/conv.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves two windows along rows and columns that share one dim of the kernel.
-// expect: T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel ('rows', 'cols',
+// expect: T45 conv: two windows share a dim: each moves along one, gives one and has one of the kernel ('rows', 'cols',
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/conv.hpp"
 

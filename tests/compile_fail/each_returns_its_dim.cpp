@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of all indices are put together along the dim, so one result lacks it.
-// expect: T07 the body of each and map returns a tensor that has their dim already: reduce over the dim, or rename it
+// expect: T44 the body of each and map returns a tensor that has their dim already: reduce over the dim, or rename it
 #include "compile_fail/first_attempt.hpp"
 #include "meshtensor/op/each.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation declared outside of the library says that its operands may have any strides.
-// expect: meshtensor T14: an operation of your own has a buffer of its own, dense operands, no part
+// expect: meshtensor T52: an operation of your own has a buffer of its own, dense operands, no part
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/extension.hpp"
 

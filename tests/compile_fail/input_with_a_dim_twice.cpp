@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor has a dim once: what would be its square has a second dim of the same extent.
-// expect: meshtensor T07: a tensor has one dim twice: give one another name
+// expect: meshtensor T42: a tensor has one dim twice: give one another name
 #include "meshtensor/graph/trace.hpp"
 
 namespace mt = meshtensor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mesh is made of axes.
-// expect: meshtensor S01: a mesh is made of axes: mt::mesh<data, model>
+// expect: meshtensor S26: a mesh is made of axes: mt::mesh<data, model>
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/tensor/dim.hpp"
 

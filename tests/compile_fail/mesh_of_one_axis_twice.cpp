@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The axes of a mesh are told apart by their names.
-// expect: meshtensor S01: two axes of the mesh have the same name: rename one
+// expect: meshtensor S25: two axes of the mesh have the same name: rename one
 #include "meshtensor/mesh/mesh.hpp"
 
 namespace mt = meshtensor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mesh has at most six axes.
-// expect: meshtensor S01: a mesh has at most 6 axes
+// expect: meshtensor S24: a mesh has at most 6 axes
 #include "meshtensor/mesh/mesh.hpp"
 
 namespace mt = meshtensor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop's dim is the first of each of its parameters.
-// expect: T07 'blocks/w' has the dim 'layers' twice: inside repeat and each a parameter has their dim by itself
+// expect: T43 'blocks/w' has the dim 'layers' twice: inside repeat and each a parameter has their dim by itself
 // expect: (parameter_with_a_dim_twice.cpp:19)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"

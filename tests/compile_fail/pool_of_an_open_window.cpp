@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the window of a pool by a dim whose extent is bound at start-up.
-// expect: T06 pool: the size of a window is not fixed: give it as a number (f32[batch, length])
+// expect: T48 pool: the size of a window is not fixed: give it as a number (f32[batch, length])
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/pool.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves both windows of a pool along the rows.
-// expect: T07 pool: two windows share a dim: each moves along one and gives one ('rows', 'rows', 'rows', 'rows')
+// expect: T45 pool: two windows share a dim: each moves along one and gives one ('rows', 'rows', 'rows', 'rows')
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/pool.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan that starts from the sequence itself.
-// expect: T07 a loop over 'batch' stacks f32[batch, in], which has that dim itself: start from a tensor without it
+// expect: T44 a loop over 'batch' stacks f32[batch, in], which has that dim itself: start from a tensor without it
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

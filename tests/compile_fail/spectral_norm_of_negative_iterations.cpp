@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A power iteration is made, or not.
-// expect: T06 spectral_norm: iterations are 0 or more
+// expect: T50 spectral_norm: iterations are 0 or more
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/spectral_norm.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A square matrix needs two dims.
-// expect: T07: a tensor has one dim twice
+// expect: T42: a tensor has one dim twice
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

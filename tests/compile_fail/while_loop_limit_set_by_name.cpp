@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory is planned for a number that a step may change.
-// expect: at_most of a while_loop is a number of at least 1 that is known when the executable is made
+// expect: S18 'while_loop/1': at_most of a while_loop is a number of at least 1 that is known when the executable
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reduce.hpp"

@@ -29,6 +29,6 @@ for launcher in '' "$*"; do
   says 0 "$out" "^usage: $name \[options\]$" $launcher "$program" --help
   says 0 "$out" '^meshtensor [0-9.]*$' $launcher "$program" --version
   says 2 "$out.err" "^$name: it has no option '--mehs'; did you mean '--mesh'?; $name --help lists the options$" $launcher "$program" --mehs data=2
-  says 1 "$out.err" 'meshtensor S01: .*the mesh has no such axis; it has: data, model; --mesh or MESHTENSOR_MESH asks for it' $launcher "$program" --mesh lines=2
+  says 1 "$out.err" 'meshtensor S04: .*the mesh has no such axis; it has: data, model; --mesh or MESHTENSOR_MESH asks for it' $launcher "$program" --mesh lines=2
 done
 exit $failed

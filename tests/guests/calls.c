@@ -50,7 +50,7 @@ static void calls(MPI_Comm communicator, int rank, int ranks) {
   REFUSED(token_model_step(model), "R35: the guest has not been created, or it was destroyed");
   REFUSED(token_model_destroy(&model), "R35: the guest has not been created");
   REFUSED(token_model_functions()->create(&model.id, MPI_Comm_c2f(communicator), NULL, 1),
-          "R35: the C header or the Fortran module was written for other inputs and outputs");
+          "R46: the C header or the Fortran module was written for other inputs and outputs");
   REFUSED(token_model_create(&model, communicator, 0, 0), "S10");
   CHECK(model.id == 0);
   OK(token_model_create(&model, communicator, whole, 0));
@@ -61,10 +61,10 @@ static void calls(MPI_Comm communicator, int rank, int ranks) {
   CHECK(begin[0] == first && count[0] == n && count[1] == 2);
 
   REFUSED(token_model_step(model), "R02: the input 'text' was not fed");
-  REFUSED(token_model_get_next(model, next, text_extents, NULL), "R35: the output 'next' is asked for, but no step");
+  REFUSED(token_model_get_next(model, next, text_extents, NULL), "R37: the output 'next' is asked for, but no step");
   REFUSED(token_model_set_text(model, text, more, NULL), "R11: this rank's part of the input 'text' is [batch=");
-  if (n > 0) REFUSED(token_model_set_text(model, NULL, text_extents, NULL), "R35: the address of the array for 'text'");
-  REFUSED(token_model_set_text(model, text, NULL, NULL), "R35");
+  if (n > 0) REFUSED(token_model_set_text(model, NULL, text_extents, NULL), "R39: the address of the array for 'text'");
+  REFUSED(token_model_set_text(model, text, NULL, NULL), "R39");
   OK(token_model_set_text(model, text, text_extents, NULL));
   REFUSED(token_model_step(model), "R02: the input 'pixels' was not fed");
   OK(token_model_set_pixels(model, pixels, image_extents, NULL));
@@ -74,7 +74,8 @@ static void calls(MPI_Comm communicator, int rank, int ranks) {
   OK(token_model_step(model));
   for (i = 0; i < n * 3; ++i) CHECK(next[i / 3 * 2 + i % 3 * 2 * whole] == text[i] + 1);
   for (i = 0; i < whole * 3; ++i) CHECK(next[2 * i + 1] == -1);
-  REFUSED(token_model_get_next(model, next, text_extents, NULL), "wrote it into an array of yours, by fetch");
+  REFUSED(token_model_get_next(model, next, text_extents, NULL),
+          "R38: the output 'next' is asked for, but the last step wrote it into an array of yours, by fetch");
   REFUSED(token_model_get_wide(model, wide, more, NULL), "R11");
   OK(token_model_get_wide(model, wide, text_extents, NULL));
   OK(token_model_get_is_long(model, is_long, text_extents, NULL));
@@ -130,6 +131,6 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   REFUSED(token_model_step(early), "R25: MPI was finalised, and all guests with it");
   REFUSED(token_model_destroy(&early), "R25: MPI was finalised");
-  REFUSED(token_model_functions()->create(&early.id, 0, NULL, 1), "R35");
+  REFUSED(token_model_functions()->create(&early.id, 0, NULL, 1), "R46");
   return failed != 0;
 }

@@ -41,7 +41,8 @@ struct xtensor_of {
 ///     a.first(batch)            the global index of the first element along batch
 ///     a.xtensor()               an operand of xtensor, by array/xtensor.hpp: b.assign(xt::exp(a.xtensor()))
 ///
-/// errors  R11 the number of elements does not match the extents; R12 a dim that it lacks, or an index out of range
+/// errors  R11 the number of elements does not match the extents; R12 it lacks a dim; R48 an index out of range; R49 an
+/// element is named by other dims than the array has
 template <class T>
 class any_array {
  public:
@@ -79,9 +80,9 @@ class any_array {
   T const* data() const { return elements_.data(); }
   /// The element of an array that has exactly one.
   ///
-  /// errors  R12 it has more
+  /// errors  R57 it has more
   T item() const {
-    if (size() != 1) throw error("R12", {"an array ", detail::text_of(dims_), " has more than one element"});
+    if (size() != 1) throw error("R57", {"an array ", detail::text_of(dims_), " has more than one element"});
     return *data();
   }
   T* begin() { return data(); }
@@ -153,15 +154,15 @@ class any_array {
   }
   std::int64_t offset(std::initializer_list<dim_extent> at) const {
     if (at.size() != dims_.size())
-      throw error("R12", {"an element of an array ", detail::text_of(dims_),
+      throw error("R49", {"an element of an array ", detail::text_of(dims_),
                           " is named by one index for each dim, not by ", at.size()});
     std::int64_t index[max_dims_of_one];
     std::fill_n(index, max_dims_of_one, -1);
     for (dim_extent const& i : at) {
       std::size_t const k = place_of(i.label);
       if (i.extent < 0 || i.extent >= dims_[k].extent)
-        throw error("R12", {"index ", i.extent, " lies outside of dim '", i.label, "' (", dims_[k].extent, ")"});
-      if (index[k] >= 0) throw error("R12", {"two indices are given for dim '", i.label, "'"});
+        throw error("R48", {"index ", i.extent, " lies outside of dim '", i.label, "' (", dims_[k].extent, ")"});
+      if (index[k] >= 0) throw error("R49", {"two indices are given for dim '", i.label, "'"});
       index[k] = i.extent;
     }
     std::int64_t result = 0;

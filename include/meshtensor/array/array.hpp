@@ -75,7 +75,7 @@ class array : public any_array<T> {
         throw error("S11", {"the dim '", D::dim_name, "' has no extent: give one, as in ", D::dim_name, "(64)"});
       if (extent == 0) open = static_cast<int>(all.size());
       else if (extent > most_elements / others)
-        throw error("S10", {"the dim '", D::dim_name, "' cannot have the extent ", extent,
+        throw error("S17", {"the dim '", D::dim_name, "' cannot have the extent ", extent,
                             ": an array has at most 2^56 elements"});
       else others *= extent;
       all.push_back({D::dim_name, extent});
@@ -83,7 +83,7 @@ class array : public any_array<T> {
     (add(Dims), ...);
     for (dim_extent const& g : given)
       if (detail::position_of(all, g.label) < 0)
-        throw error("S10", {"an extent is given for the dim '", g.label, "', which the array does not have"});
+        throw error("S15", {"an extent is given for the dim '", g.label, "', which the array does not have"});
     if (open >= 0) all[static_cast<std::size_t>(open)].extent = std::max<std::int64_t>(1, elements / others);
     return all;
   }

@@ -34,7 +34,7 @@ class array_view {
     for (int i = 0; i < count_; ++i) {
       auto const& d = dims[static_cast<std::size_t>(i)];
       for (int k = 0; k < i; ++k)
-        if (dims_[k].label == d.dim.label) throw error("R12", {"two dims of a view are called '", d.dim.label, "'"});
+        if (dims_[k].label == d.dim.label) throw error("T42", {"two dims of a view are called '", d.dim.label, "'"});
       if (d.dim.extent < 0) throw error("R11", {"the extent of dim '", d.dim.label, "' of a view is ", d.dim.extent});
       dims_[i] = d.dim, stride_[i] = d.stride;
     }
@@ -64,22 +64,20 @@ class array_view {
   std::int64_t size() const { return detail::elements_of(dims()); }
   template <dim_type D>
   std::int64_t extent(D) const {
-    int const i = detail::position_of(dims(), D::dim_name);
-    if (i < 0) throw error("R12", {"a view ", detail::text_of(dims()), " has no dim '", D::dim_name, "'"});
-    return dims_[i].extent;
+    return dims_[place_of(D::dim_name)].extent;
   }
   template <std::same_as<dim_extent>... I>
   T& operator()(I const&... at) const {
     std::int64_t offset = 0;
     auto const add = [&](dim_extent const& i) {
-      int const k = detail::position_of(dims(), i.label);
-      if (k < 0 || i.extent < 0 || i.extent >= dims_[k].extent)
-        throw error("R12", {"a view ", detail::text_of(dims()), " has no element at ", i.label, " = ", i.extent});
+      int const k = place_of(i.label);
+      if (i.extent < 0 || i.extent >= dims_[k].extent)
+        throw error("R48", {"a view ", detail::text_of(dims()), " has no element at ", i.label, " = ", i.extent});
       offset += i.extent * stride_[k];
     };
     (add(at), ...);
     if (static_cast<int>(sizeof...(I)) != count_)
-      throw error("R12", {"an element of a view ", detail::text_of(dims()),
+      throw error("R49", {"an element of a view ", detail::text_of(dims()),
                           " is named by one index for each dim, not by ", sizeof...(I)});
     return data_[offset];
   }
@@ -99,6 +97,12 @@ class array_view {
   }
 
  private:
+  int place_of(name const& label) const {
+    int const i = detail::position_of(dims(), label);
+    if (i < 0) throw error("R12", {"a view ", detail::text_of(dims()), " has no dim '", label, "'"});
+    return i;
+  }
+
   T* data_;
   int count_;
   dim_extent dims_[max_dims_of_one] = {};
@@ -169,12 +173,12 @@ auto in_memory(M&& m, R, C) {
 }
 /// An xtensor container or strided view.
 ///
-/// errors  R12 the number of dims differs
+/// errors  R58 the number of dims differs
 template <class X, dim_type... D>
 requires detail::xtensor_like<X>
 auto in_memory(X&& x, D...) {
   if (x.dimension() != sizeof...(D))
-    throw error("R12", {"an xtensor of ", x.dimension(), " dims was given ", sizeof...(D), " names"});
+    throw error("R58", {"an xtensor of ", x.dimension(), " dims was given ", sizeof...(D), " names"});
   strided_extent dims[sizeof...(D) + 1];
   std::size_t i = 0;
   ((dims[i] = {{D::dim_name, static_cast<std::int64_t>(x.shape()[i])},

@@ -43,11 +43,11 @@ inline void require_exact(module const& m, number_id row, site_id site, number_v
   add_exact(d << "T02 the number " << speller(m).number(row).c_str() << " is ", now);
   raise(add_line(add_inexact_output(d << ", but it is"), m, site));
 }
-/// errors  T06 the number is not greater than 0, or greater than 1
+/// errors  T51 the number is not greater than 0, or greater than 1
 inline void require_share(module const& m, number_id row, site_id site, number_value const& now) {
   if (now.real > 0 && now.real <= 1) return;
   diagnostic d{};
-  add_exact(d << "T06 the number " << speller(m).number(row).c_str() << " is ", now);
+  add_exact(d << "T51 the number " << speller(m).number(row).c_str() << " is ", now);
   raise(add_line(d << ", but must be greater than 0 and at most 1", m, site));
 }
 /// errors  T02 the number does not fit
@@ -60,7 +60,7 @@ inline void require_fits(module const& m, dtype type, number_id row, site_id sit
   add_exact(d, now) << (is_literal ? "" : ", but");
   raise(add_line(add_range(d, now, "stands beside", type), m, site));
 }
-/// errors  T02 a number that the node takes does not fit; T06 it is no share
+/// errors  T02 a number that the node takes does not fit; T51 it is no share
 inline void require_fits(module const& m, node const& n, dynamic_array<number_value> const& now) {
   if (!is_checked(m, n)) return;
   number_id const row = element_row(n);
@@ -79,7 +79,7 @@ class integer_numbers {
       if (detail::is_checked(m, m.nodes[i])) nodes_.push_back(i);
   }
 
-  /// errors  T02 a number of this step does not fit a tensor beside it; T06 it is no share
+  /// errors  T02 a number of this step does not fit a tensor beside it; T51 it is no share
   void require(dynamic_array<number_value> const& now) const {
     for (int const i : nodes_) detail::require_fits(m_, m_.nodes[i], now);
   }

@@ -64,10 +64,19 @@ struct precision : Program {
   static constexpr dtype parameters = Parameters, compute = Compute;
 };
 
+namespace detail {
+/// The base of all sets of programs. Unlike their members, it shows also in a set that inherits privately.
+struct any_programs {};
+template <class P>
+concept private_set = std::is_base_of_v<any_programs, P> && !std::is_convertible_v<P*, any_programs*>;
+}  // namespace detail
+
 /// Programs that share their parameters and are lowered from one module. For example: `struct programs :
 /// mt::programs<train_step, evaluate> {};`
+///
+/// errors  T54 the base is private, as in `class programs : mt::programs<train_step, evaluate> {};`
 template <class... Programs>
-struct programs {
+struct programs : detail::any_programs {
   template <class F>
   static constexpr void each(F f) {
     (f.template operator()<Programs>(), ...);
@@ -88,7 +97,7 @@ constexpr void fix_sizes(module& m) {
 /// A program, or a set of programs, at one size. Its dynamic dims get their extents at compile time, so that the
 /// compiler makes the plan. For example: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
 ///
-/// errors  S10 the program does not have the dim, or its extent is another one already
+/// errors  S10 the dim has another extent already; S15 the program does not have the dim
 template <class Program, dim_extent... Extents>
 struct sized : Program {
   using of_any_size = Program;
@@ -103,7 +112,7 @@ struct sized : Program {
     while (d < m.dim_count && !(m.dim_name(d) == e.label)) ++d;
     if (!m.report.empty()) return;
     if (d == m.dim_count) {
-      m.report << "S10 an extent is given for the dim '" << e.label << "', which this program does not have";
+      m.report << "S15 an extent is given for the dim '" << e.label << "', which this program does not have";
     } else if (m.dims[d].kind != dim_row::dynamic || e.extent < 1) {
       m.report << "S10 the dim '" << e.label << "' cannot have the extent " << e.extent
                << (e.extent < 1 ? ": an extent is at least 1" : ": the program fixes it already");
@@ -174,7 +183,11 @@ std::string counted_name() {
 template <class Program>
 constexpr module try_trace() {
   meshtensor::module m{};
-  if constexpr (program_set<Program>)
+  static_assert(!detail::private_set<Program>,
+                "meshtensor T54: mt::programs is a private base of the set: write struct programs : "
+                "mt::programs<train, evaluate> {}, or public before the base of a class");
+  if constexpr (detail::private_set<Program>) return m;
+  else if constexpr (program_set<Program>)
     Program::each([&]<class P>() {
       static_assert(!detail::of_one_size<P>,
                     "meshtensor T38: a set of programs has one size: mt::sized<mt::programs<train, ask>, batch(16)>");

@@ -43,8 +43,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
       diagnostic d{};
-      add_path(d << "T07 '", b.m, path) << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
-      if (dims.find(own.at[i]) < stacked) d << ": inside repeat and each a parameter has their dim by itself";
+      bool const is_of_a_loop = dims.find(own.at[i]) < stacked;
+      add_path(d << (is_of_a_loop ? "T43 '" : "T42 '"), b.m, path)
+          << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
+      if (is_of_a_loop) d << ": inside repeat and each a parameter has their dim by itself";
       else d << ": declare a second dim of the same extent, mt::dim<\"other\", " << b.m.dim_name(own.at[i]) << " + 0>";
       b.note(d);
     } else {

@@ -27,7 +27,7 @@ struct export_options {
 /// job writes one value after another, so that no process holds more than one whole value. All processes call it.
 ///
 /// errors  C01 it cannot be written; C07 a name that the store does not have; C08 dims that a value does not have; C09
-/// NaN
+///         NaN; C13 a name that such a file cannot have; C14 two values with one name
 template <class = lazy>
 void export_safetensors(store& weights, std::filesystem::path const& file, export_options const& how = {});
 

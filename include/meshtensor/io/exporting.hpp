@@ -91,7 +91,7 @@ void export_safetensors(store& weights, std::filesystem::path const& file, expor
         metadata.emplace(io::dims_key(e.tensor.label), dims);
       tensors.push_back(e.tensor);
       if (!written.emplace(e.tensor.label, std::move(e)).second)
-        throw error("C01", {"'", path, "' cannot be written: two values would be called '", tensors.back().label, "'"});
+        throw error("C14", {"'", path, "' cannot be written: two values would be called '", tensors.back().label, "'"});
     }
   }
   for (tensor_name const& n : how.names)

@@ -34,7 +34,7 @@ struct new_tensor {
 /// Sorts tensors so that all are aligned, and returns the header of a file with the tensors in this order. `path` is
 /// the file's name in error sentences.
 ///
-/// errors  C01 a name that such a file cannot have
+/// errors  C13 a name that such a file cannot have
 inline std::string format_safetensors(std::vector<new_tensor>& tensors,
                                       std::map<std::string, std::string> const& metadata, std::string const& path) {
   std::sort(tensors.begin(), tensors.end(), [](new_tensor const& a, new_tensor const& b) {
@@ -43,14 +43,14 @@ inline std::string format_safetensors(std::vector<new_tensor>& tensors,
   });
   std::string text = "{\"__metadata__\":{";
   for (char const* comma = ""; auto const& [key, value] : metadata) {
-    if (!is_utf8(key) || !is_utf8(value)) throw error("C01", {"'", path, "' cannot be written: metadata is not UTF-8"});
+    if (!is_utf8(key) || !is_utf8(value)) throw error("C13", {"'", path, "' cannot be written: metadata is not UTF-8"});
     text += comma + json_text(key) + ":" + json_text(value), comma = ",";
   }
   text += "}";
   std::int64_t at = 0;
   for (new_tensor const& t : tensors) {
     if (!is_utf8(t.label) || t.label == "__metadata__")
-      throw error("C01", {"'", path, "' cannot be written: a tensor cannot be called ", json_text(t.label)});
+      throw error("C13", {"'", path, "' cannot be written: a tensor cannot be called ", json_text(t.label)});
     text += "," + json_text(t.label) + ":{\"dtype\":\"" + t.stored->label + "\",\"shape\":[";
     for (char const* comma = ""; std::int64_t const n : t.extents) {
       text += comma;

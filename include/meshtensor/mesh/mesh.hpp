@@ -66,16 +66,19 @@ struct mesh_shape {
   constexpr std::int64_t coordinate(std::int64_t rank, int a) const { return rank / stride(a) % axes[a].extent; }
 
   constexpr mesh_shape& add(name const& label, std::int64_t extent) {
-    require(count < max_axes, "S01: a mesh has at most 6 axes");
-    require(find(label) < 0, "S01: two axes of the mesh have the same name: rename one");
+    require(count < max_axes, "S24: a mesh has at most 6 axes");
+    require(find(label) < 0, "S25: two axes of the mesh have the same name: rename one");
     axes[count++] = {label, extent};
     return *this;
   }
   /// Binds the extent of one axis, in place.
+  ///
+  /// errors  S01 the axis cannot have this extent; S04 the mesh has no such axis
   constexpr mesh_shape& bind(axis_extent given) {
     int const a = find(given.label);
     diagnostic d{};
-    d << "S01 the axis '" << given.label << "' cannot have the extent " << given.extent << ": ";
+    d << (a < 0 ? "S04 the axis '" : "S01 the axis '") << given.label << "' cannot have the extent " << given.extent
+      << ": ";
     if (a < 0) {
       d << "the mesh has no such axis; it has:";
       for (int i = 0; i < count; ++i) d << (i == 0 ? " " : ", ") << axes[i].label;
@@ -110,10 +113,10 @@ constexpr bool names_differ() {
 template <auto... Axes>
 struct mesh {
   static constexpr bool has_axes = (mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...);
-  static_assert(has_axes, "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
-  static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 6 axes");
+  static_assert(has_axes, "meshtensor S26: a mesh is made of axes: mt::mesh<data, model>");
+  static_assert(sizeof...(Axes) <= max_axes, "meshtensor S24: a mesh has at most 6 axes");
   static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
-  static_assert(names_differ, "meshtensor S01: two axes of the mesh have the same name: rename one");
+  static_assert(names_differ, "meshtensor S25: two axes of the mesh have the same name: rename one");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
     if constexpr (sizeof...(Axes) <= max_axes && has_axes && names_differ) (m.add(Axes.axis_name, Axes.axis_size), ...);

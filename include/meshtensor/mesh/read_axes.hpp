@@ -19,7 +19,7 @@ namespace meshtensor {
 /// Calls `take` with each axis of a text such as `data=2,model=4`. `from` names the source of the text in the error,
 /// for example `--mesh`.
 ///
-/// errors  S01 the text does not have this form
+/// errors  S27 the text does not have this form
 inline void read_axes(std::string_view text, std::string_view from, function_ref<void(axis_extent)> take) {
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view const part = rest.substr(0, rest.find(','));
@@ -30,7 +30,7 @@ inline void read_axes(std::string_view text, std::string_view from, function_ref
         std::from_chars(part.data() + std::min(equals + 1, part.size()), part.data() + part.size(), extent);
     bool const is_number = problem == std::errc() && end == part.data() + part.size() && extent > 0;
     if (equals == 0 || equals > name::capacity || !is_number)
-      throw error("S01", {from, " has '", text, "': write an axis and its number of ranks, as in data=2,model=4"});
+      throw error("S27", {from, " has '", text, "': write an axis and its number of ranks, as in data=2,model=4"});
     take({name::of(part.substr(0, equals)), extent});
   }
 }

@@ -55,7 +55,7 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
                                number const& epsilon, number const& weight_decay, bool decays,
                                nn::decayed which = nn::decayed::all) {
   builder& b = s.recorder();
-  b.expect(may_be_beta(beta_1) && may_be_beta(beta_2), "T06 adam: beta_1 and beta_2 are at least 0 and less than 1");
+  b.expect(may_be_beta(beta_1) && may_be_beta(beta_2), "T51 adam: beta_1 and beta_2 are at least 0 and less than 1");
   auto const as_one = [&](number const& n) { return own_tensor<T>(s, n); };
   number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
   auto const kept_1 = as_one(first);
@@ -75,7 +75,7 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 /// epsilon is 0.
 ///
 /// state   m and v, like the parameter
-/// errors  T06 beta_1 or beta_2 is not at least 0 and less than 1, as a literal or as a number that a run sets
+/// errors  T51 beta_1 or beta_2 is not at least 0 and less than 1, as a literal or as a number that a run sets
 /// source  Kingma and Ba, arXiv:1412.6980
 struct adam {
   static constexpr name label = "adam";

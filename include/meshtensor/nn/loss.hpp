@@ -107,9 +107,9 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
   }
 }
 /// Refuses a call without the dim of the classes, or with a number or a position in its place.
-template <handle L, meshtensor::detail::argument A = meshtensor::detail::no_argument,
-          meshtensor::detail::argument B = meshtensor::detail::no_argument,
-          meshtensor::detail::argument C = meshtensor::detail::no_argument>
+template <handle L, meshtensor::detail::argument A = meshtensor::detail::none_given,
+          meshtensor::detail::argument B = meshtensor::detail::none_given,
+          meshtensor::detail::argument C = meshtensor::detail::none_given>
 requires(!handle<A> || !dim_type<B>)
 constexpr auto cross_entropy(
     L const& logits, A const& = {}, B const& = {}, C const& = {},

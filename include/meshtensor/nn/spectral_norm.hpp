@@ -39,7 +39,7 @@ struct spectral_norm_body {
  private:
   template <scope S, handle W, class... R>
   static constexpr auto divided(S const& s, W const& weight, dims<R...> rows, int iterations) {
-    meshtensor::detail::owner_of(weight)->expect(iterations >= 0, "T06 spectral_norm: iterations are 0 or more");
+    meshtensor::detail::owner_of(weight)->expect(iterations >= 0, "T50 spectral_norm: iterations are 0 or more");
     return by_vectors(s, weight, rows, ruled_t<without, typename W::dim_list, dims<R...>>{}, iterations);
   }
   template <scope S, handle W, class... R, class... C>

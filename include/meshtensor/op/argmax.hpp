@@ -71,8 +71,8 @@ constexpr auto argmax(H const& x, D along, detail::rule_line<argmax_rule, dims<D
       where, [&](builder& b) { return argmax(b, x.id, detail::dim_of(b, along)); }, x);
 }
 /// Rejects a call with a position in the place of the dim, or without a dim.
-template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
-requires(!dim_type<A> || !std::same_as<B, detail::no_argument>)
+template <handle H, detail::argument A = detail::none_given, detail::argument B = detail::none_given>
+requires(!dim_type<A> || !std::same_as<B, detail::none_given>)
 constexpr auto argmax(
     H const& x, A const& = {}, B const& = {},
     detail::refused_call<"T25 argmax goes along a dim, by its name: argmax(x, vocab)", H, A, B> const& = {}) {

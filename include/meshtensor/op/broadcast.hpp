@@ -95,8 +95,8 @@ constexpr auto broadcast(H const& x, to_dims<D...>,
 }
 
 /// Rejects a call without `to`.
-template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+template <handle H, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
 requires(!detail::is_to<A>)
 constexpr auto broadcast(H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                          detail::refused_call<"T26 broadcast names all dims of its result: broadcast(x, mt::to(a, b))",

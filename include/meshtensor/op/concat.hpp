@@ -121,10 +121,10 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to,
 }
 
 /// Rejects a call without the dims, or with more than two tensors.
-template <detail::argument X, detail::argument Y = detail::no_argument, detail::argument A = detail::no_argument,
-          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument>
-requires((handle<X> || handle<Y>) && (handle<Y> || !handle<A> || !dim_type<C> || !std::same_as<D, detail::no_argument>))
+template <detail::argument X, detail::argument Y = detail::none_given, detail::argument A = detail::none_given,
+          detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given>
+requires((handle<X> || handle<Y>) && (handle<Y> || !handle<A> || !dim_type<C> || !std::same_as<D, detail::none_given>))
 constexpr auto concat(
     X const& x, Y const& y = {}, A const& = {}, B const& = {}, C const& = {}, D const& = {},
     detail::refused_call<"T37 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "

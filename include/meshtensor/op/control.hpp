@@ -74,8 +74,8 @@ constexpr auto start_of_refused(First const& first, More const&... more) {
 }
 }  // namespace detail
 /// Rejects a call whose first argument is no scope, or whose second argument is no dim.
-template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument>
+template <class S, detail::argument D, detail::argument A, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given>
 requires(!(scope<S> && dim_type<D>))
 constexpr auto repeat(
     S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
@@ -85,8 +85,8 @@ constexpr auto repeat(
                               S, D> const& = {}) {
   return detail::start_of_refused(s, d, a, b, c);
 }
-template <class S, detail::argument D, detail::argument A, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument>
+template <class S, detail::argument D, detail::argument A, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given>
 requires(!(scope<S> && dim_type<D>))
 constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
                     detail::refused_call_with<detail::code_if<scope<S>, "T25", "T17">,
@@ -104,8 +104,8 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
 /// Rejects a call without a sequence, or with a carry or sequence that is no tensor.
-template <scope S, dim_type D, detail::argument First, detail::argument A = detail::no_argument,
-          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+template <scope S, dim_type D, detail::argument First, detail::argument A = detail::none_given,
+          detail::argument B = detail::none_given, detail::argument C = detail::none_given>
 requires(!(detail::is_handles<First> && detail::is_handles<A>))
 constexpr auto scan(
     S const& s, D, First const& first, A const& a = {}, B const& b = {}, C const& = {},

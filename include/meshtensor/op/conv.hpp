@@ -135,7 +135,7 @@ constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
   if (w.how.padding.kind != padding::circular) return 0;
   bool const fits =
       b.expect(!Backward && K::dim_rule.kind == extent_rule::fixed,
-               "T06 mt::circular_padding is for convolutions that are not transposed, with a kernel whose "
+               "T49 mt::circular_padding is for convolutions that are not transposed, with a kernel whose "
                "extent is fixed");
   return fits ? w.how.dilation * (K::dim_rule.value - 1) / 2 : 0;
 }
@@ -175,7 +175,7 @@ constexpr auto record_conv(Line const& where, X const& x, Y const& kernel, to_di
 ///         that windows reach beyond their parts. Batch, channels and groups are as in einsum. The kernel's window is
 ///         whole on every rank
 /// grad    the convolutions of the cotangent with the other tensor
-/// errors  T01 a tensor lacks a dim of a window, or no operand has a dim of the result; T02 the dtypes differ; T07 two
+/// errors  T01 a tensor lacks a dim of a window, or no operand has a dim of the result; T02 the dtypes differ; T45 two
 ///         windows share a dim; S03 the extent of an output differs from the number of positions of its window
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
 constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,

@@ -168,7 +168,7 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f
   return detail::record_einsum(where, result, a, b, c, e, f, g, h);
 }
 /// Rejects a call without `to`, because the summed dims would be unknown.
-template <class A, class B = detail::no_argument, class C = detail::no_argument, class D = detail::no_argument>
+template <class A, class B = detail::none_given, class C = detail::none_given, class D = detail::none_given>
 requires((handle<A> || handle<B> || handle<C> || handle<D>) && !detail::names_dims<A> && !detail::names_dims<B> &&
          !detail::names_dims<C> && !detail::names_dims<D>)
 constexpr auto einsum(
@@ -178,7 +178,7 @@ constexpr auto einsum(
   return detail::given_up(a, b, c, d);
 }
 /// Rejects other libraries' names for einsum.
-template <class A, class B = detail::no_argument, class C = detail::no_argument, class D = detail::no_argument>
+template <class A, class B = detail::none_given, class C = detail::none_given, class D = detail::none_given>
 requires(handle<A> || handle<B> || handle<C> || handle<D>)
 constexpr auto matmul(A const& a, B const& b = {}, C const& c = {}, D const& d = {},
                       detail::refused_call<"T35 a product of matrices is einsum(x, w, mt::to(batch, out)): the "

@@ -34,12 +34,12 @@ template <class Rule>
 inline constexpr operation operation_of = [] {
   constexpr declaration d = Rule::declares;
   static_assert(d.results.least == 1 && d.results.most == 1 && d.regions.most == 0,
-                "meshtensor T14: an operation of your own has one result and no regions");
+                "meshtensor T52: an operation of your own has one result and no regions");
   static_assert(d.buffer == buffer_use::own && d.fusion == fusion_role::none && !d.effect && !d.takes_strides,
-                "meshtensor T14: an operation of your own has a buffer of its own, dense operands, no part in kernels "
+                "meshtensor T52: an operation of your own has a buffer of its own, dense operands, no part in kernels "
                 "and no effect: leave out buffer, takes_strides, fusion and effect");
-  static_assert(d.operands.most <= inference::most_operands, "meshtensor T14: an operation takes at most 8 operands");
-  static_assert(names_attributes(d.text), "meshtensor T14: the printer's words name attributes as {0} to {3}");
+  static_assert(d.operands.most <= inference::most_operands, "meshtensor T52: an operation takes at most 8 operands");
+  static_assert(names_attributes(d.text), "meshtensor T52: the printer's words name attributes as {0} to {3}");
   operation all{Rule::declares, &Rule::infer, nullptr, nullptr, &Rule::evaluate};
   if constexpr (requires(module const& m, node const& n) { Rule::sharding(m, n); }) all.sharding = &Rule::sharding;
   if constexpr (requires(differentiation& of, node const& n) { Rule::gradient(of, n); }) all.gradient = &Rule::gradient;
@@ -110,8 +110,8 @@ constexpr id slot_of(builder& b, attribute_kind kind, number const& n) {
   bool const fits = value >= 0 && value <= (kind == attribute_kind::flag ? 1 : no_id_t::value - 1);
   if (fits && static_cast<id>(value) == value) return static_cast<id>(value);
   diagnostic d{};
-  if (known) add_real(d << "T14 ", value);
-  else d << "T14 a number that a run sets";
+  if (known) add_real(d << "T53 ", value);
+  else d << "T53 a number that a run sets";
   b.note(d << " is given as a count or flag: a count is a literal from 0 to 65534, a flag true or false; declare other "
               "numbers as attribute_kind::number");
   return 0;
@@ -147,14 +147,15 @@ constexpr auto extension(line const& where, to_dims<D...>, H const&... operands)
 /// so rules read it from the node (`n.attribute[1]`). A number may be set before each step, and `evaluate` reads it as
 /// `e.number(3)`. When `infer` runs on the types of handles, all of them are 0.
 ///
-/// errors  T14 a count or flag is not a literal of its range, or the declaration has no attribute for it
+/// errors  T52 there are too many; T53 a count or flag is not a literal of its range, or the declaration has no
+///         attribute for it
 template <class Rule, dim_type... D, std::size_t Count, handle... H>
 constexpr auto extension(line const& where, to_dims<D...>, number const (&behind)[Count], H const&... operands) {
   constexpr std::size_t dims = sizeof...(D);
   static_assert(dims + Count <= max_attributes,
-                "meshtensor T14: an operation has at most 5 attributes, its dims among them");
+                "meshtensor T52: an operation has at most 5 attributes, its dims among them");
   static_assert(detail::takes_numbers(Rule::declares, dims, dims + Count <= max_attributes ? Count : 0),
-                "meshtensor T14: the attributes behind the dims are numbers, counts and flags: declare them as such");
+                "meshtensor T53: the attributes behind the dims are numbers, counts and flags: declare them as such");
   return detail::record<Rule, D...>(
       where,
       [&](builder& b) {

@@ -27,8 +27,8 @@ constexpr tensor<T> full(S const& s, number const& everywhere, dtype_constant<T>
   return full(s, everywhere, type, to(), where);
 }
 /// Rejects dims that are not in `to`.
-template <scope S, dtype T, dim_type A, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+template <scope S, dtype T, dim_type A, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
 constexpr auto full(S const& s, number const&, dtype_constant<T>, A, B const& = {}, C const& = {}, D const& = {},
                     detail::refused_call<"T26 the dims of a tensor that is filled with a number are in to: full(s, "
                                          "0.5, mt::f32, mt::to(batch))",

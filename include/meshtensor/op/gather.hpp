@@ -70,8 +70,8 @@ constexpr auto gather(Table const& table, Index const& index, D along,
 }
 
 /// Rejects arguments of other kinds or in another order.
-template <handle X, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument>
+template <handle X, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given>
 requires(!handle<A> || !dim_type<B>)
 constexpr auto gather(X const& x, A const& = {}, B const& = {}, C const& = {},
                       detail::refused_call_with<detail::code_if<handle<A>, "T25", "T37">,
@@ -81,8 +81,8 @@ constexpr auto gather(X const& x, A const& = {}, B const& = {}, C const& = {},
   return detail::given_up(x);
 }
 /// Rejects the name that other libraries have for gather.
-template <handle X, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument>
+template <handle X, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given>
 constexpr auto take(
     X const& x, A const& = {}, B const& = {}, C const& = {},
     detail::refused_call<"T35 the rows of an index are gather(table, index, along), of a dim by its name", X, A, B,

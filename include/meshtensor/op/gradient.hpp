@@ -178,13 +178,13 @@ constexpr auto gradient(L const& loss, P const&... by) {
 }
 namespace detail {
 template <class A>
-concept may_be_handle = handle<A> || std::is_same_v<A, no_argument>;
+concept may_be_handle = handle<A> || std::is_same_v<A, none_given>;
 template <class A>
-concept may_be_float = of_float<A> || std::is_same_v<A, no_argument>;
+concept may_be_float = of_float<A> || std::is_same_v<A, none_given>;
 }  // namespace detail
 /// Rejects integers and bools.
-template <handle L, detail::may_be_handle A, detail::may_be_handle B = detail::no_argument,
-          detail::may_be_handle C = detail::no_argument, detail::may_be_handle D = detail::no_argument>
+template <handle L, detail::may_be_handle A, detail::may_be_handle B = detail::none_given,
+          detail::may_be_handle C = detail::none_given, detail::may_be_handle D = detail::none_given>
 requires(!(of_float<L> && detail::may_be_float<A> && detail::may_be_float<B> && detail::may_be_float<C> &&
            detail::may_be_float<D>))
 constexpr auto gradient(L const& loss, A const& a, B const& = {}, C const& = {}, D const& = {},
@@ -193,8 +193,8 @@ constexpr auto gradient(L const& loss, A const& a, B const& = {}, C const& = {},
   return a;
 }
 /// Rejects arguments that are no tensors, for example a tuple of tensors.
-template <handle L, detail::argument A, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+template <handle L, detail::argument A, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
 requires(!(detail::may_be_handle<A> && detail::may_be_handle<B> && detail::may_be_handle<C> &&
            detail::may_be_handle<D>))
 constexpr auto gradient(L const& loss, A const&, B const& = {}, C const& = {}, D const& = {},

@@ -94,7 +94,7 @@ struct grouped_einsum_rule {
         bool known = v.dim[i] == groups && !in_result;
         for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
         if (known) continue;
-        require(w.count < 2 * max_dims_of_one, "T07: a grouped_einsum has at most 16 dims");
+        require(w.count < 2 * max_dims_of_one, "T46: a grouped_einsum has at most 16 dims");
         dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
       }
     };
@@ -185,8 +185,8 @@ constexpr auto grouped_einsum(
   }
 }
 /// Rejects a call in which the dims of the result are not in `to(...)`.
-template <handle X, handle Y, class Index, dim_type D, detail::argument A = detail::no_argument,
-          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+template <handle X, handle Y, class Index, dim_type D, detail::argument A = detail::none_given,
+          detail::argument B = detail::none_given, detail::argument C = detail::none_given>
 requires(!detail::is_to<A>)
 constexpr auto grouped_einsum(X const& x, Y const&, Index const&, D, A const& = {}, B const& = {}, C const& = {},
                               detail::refused_call<"T26 grouped_einsum(x, matrices, index, groups, mt::to(dims of the "

@@ -40,7 +40,7 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>,
   }
 }
 /// Rejects a call without the dtype, or with a size in the place of a dim.
-template <handle Index, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+template <handle Index, detail::argument A = detail::none_given, detail::argument B = detail::none_given>
 requires(!dim_type<A> || !detail::is_dtype<B>)
 constexpr auto one_hot(Index const& index, A const& = {}, B const& = {},
                        detail::refused_call_with<detail::code_if<dim_type<A>, "T24", "T25">,

@@ -31,7 +31,7 @@ struct pool_rule : pool_loops {
     i.expect(!i.has_type(0, dtype::boolean), "T04 pool of bools: cast the operand", 1);
     for (int k = a.first; k < a.first + a.count; ++k) {
       window_row const& w = i.m->windows[k];
-      i.expect(i.m->dims[w.kernel].kind == dim_row::fixed, "T06 pool: the size of a window is not fixed");
+      i.expect(i.m->dims[w.kernel].kind == dim_row::fixed, "T48 pool: the size of a window is not fixed");
       dim_id const from = leads_back(step) ? w.output : w.input, to = leads_back(step) ? w.input : w.output;
       i.expect(dims.has(from), "T01 pool: the operand lacks a dim over which a window moves", 1);
       i.expect(from == to || !dims.has(to), "T03 pool: the operand has the dim that a window gives already", 1);
@@ -102,7 +102,7 @@ constexpr auto record_pool(Line const& where, auto const& make, X const& x, W co
   } else {
     recording r(owner_of(x), where);
     r.b.expect(((windows.how.padding.kind != padding::circular) && ...),
-               "T06 pools have no mt::circular_padding: stack rolled tensors, or concat the ends");
+               "T49 pools have no mt::circular_padding: stack rolled tensors, or concat the ends");
     window_row const rows[] = {row_of(r.b, windows)...};
     pool_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};
     return wrap<X::type, typename dims_after<typename X::dim_list, W...>::type>(r.b, make(r.b, all));
@@ -154,7 +154,7 @@ constexpr auto record_mean_pool(mean_over what, Line const& where, X const& x, W
 /// layout  any dim may be sharded, in parts of any length, because ranks exchange the elements that windows reach
 ///         beyond their parts
 /// grad    the cotangent, at the greatest elements. Their positions are saved, as i32
-/// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T07 two
+/// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T45 two
 ///         windows share a dim; S03 the extent of an output differs from the number of positions of its window
 template <handle X, window_of_pool A>
 constexpr auto max_pool(X const& x, A const& a, detail::pool_line<detail::pool_of_any_number, X, A> const& where = {}) {

@@ -204,28 +204,28 @@ concept for_random = scope<A> || is_to<A> || is_dtype<A>;
 }  // namespace detail
 
 /// Rejects a call without a scope or a dtype, with dims that are not in `to`, or with arguments in another order.
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given, detail::argument E = detail::none_given>
 requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&
-         !(scope<A> && detail::is_dtype<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
+         !(scope<A> && detail::is_dtype<B> && detail::is_to<C> && std::same_as<D, detail::none_given>))
 constexpr auto uniform(
     A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
     detail::refused_random<"uniform(s / \"noise\", mt::f32, mt::to(batch))", A, B, C, D, E> const& = {}) {
   return detail::without_random<dtype::f32>(a, b, c, d, e);
 }
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given, detail::argument E = detail::none_given>
 requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&
-         !(scope<A> && detail::is_dtype<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
+         !(scope<A> && detail::is_dtype<B> && detail::is_to<C> && std::same_as<D, detail::none_given>))
 constexpr auto normal(
     A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
     detail::refused_random<"normal(s / \"noise\", mt::f32, mt::to(batch))", A, B, C, D, E> const& = {}) {
   return detail::without_random<dtype::f32>(a, b, c, d, e);
 }
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given, detail::argument E = detail::none_given>
 requires((detail::for_random<A> || detail::for_random<B> || detail::for_random<C>) &&
-         !(scope<A> && number_like<B> && detail::is_to<C> && std::same_as<D, detail::no_argument>))
+         !(scope<A> && number_like<B> && detail::is_to<C> && std::same_as<D, detail::none_given>))
 constexpr auto bernoulli(
     A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
     detail::refused_call_with<

@@ -165,8 +165,8 @@ constexpr auto split(H const& x, Joined joined, to_dims<Parts...>,
 }
 
 /// Rejects the name that other libraries have for a change of shape.
-template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+template <handle H, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
 constexpr auto reshape(H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                        detail::refused_call<detail::has_no_shape, H, A, B, C, D> const& = {}) {
   return detail::given_up(x);

@@ -106,9 +106,9 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
 }
 
 /// Rejects a call in which the dims of the result are not in `to(...)`.
-template <handle X, class Index, dim_type D, detail::argument A = detail::no_argument,
-          detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
-requires(dim_type<A> || std::same_as<A, detail::no_argument>)
+template <handle X, class Index, dim_type D, detail::argument A = detail::none_given,
+          detail::argument B = detail::none_given, detail::argument C = detail::none_given>
+requires(dim_type<A> || std::same_as<A, detail::none_given>)
 constexpr auto scatter_add(X const& x, Index const&, D, A const& = {}, B const& = {}, C const& = {},
                            detail::refused_call<"T26 scatter_add(x, index, along, mt::to(dims of the result)): the "
                                                 "dims of the result stand in mt::to(...)",

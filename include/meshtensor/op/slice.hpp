@@ -83,9 +83,9 @@ constexpr auto slice(H const& x, From from, To to, number const& first, number c
 }
 
 /// Rejects a call with numbers in the place of dims.
-template <handle H, detail::argument From = detail::no_argument, detail::argument To = detail::no_argument,
-          detail::argument First = detail::no_argument, detail::argument Step = detail::no_argument>
-requires(!dim_type<From> || !dim_type<To> || std::same_as<First, detail::no_argument>)
+template <handle H, detail::argument From = detail::none_given, detail::argument To = detail::none_given,
+          detail::argument First = detail::none_given, detail::argument Step = detail::none_given>
+requires(!dim_type<From> || !dim_type<To> || std::same_as<First, detail::none_given>)
 constexpr auto slice(
     H const& x, From const& = {}, To const& = {}, First const& = {}, Step const& = {},
     detail::refused_call_with<detail::code_if<(dim_type<From> && dim_type<To>), "T37", "T25">,

@@ -122,14 +122,14 @@ constexpr auto causal(H const& scores, Query query, Key key,
 }
 
 /// Rejects a call with a position, or without a dim.
-template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+template <handle H, detail::argument A = detail::none_given, detail::argument B = detail::none_given>
 requires(!dim_type<A>)
 constexpr auto softmax(
     H const& x, A const& = {}, B const& = {},
     detail::refused_call<"T25 softmax goes along a dim, by its name: softmax(x, vocab)", H, A, B> const& = {}) {
   return detail::given_up(x);
 }
-template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+template <handle H, detail::argument A = detail::none_given, detail::argument B = detail::none_given>
 requires(!dim_type<A>)
 constexpr auto log_softmax(
     H const& x, A const& = {}, B const& = {},

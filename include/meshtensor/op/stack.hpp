@@ -132,8 +132,8 @@ constexpr auto stack(H const (&all)[N], D along,
   }(std::make_index_sequence<N>{});
 }
 /// Rejects tensors that are not in one argument, and a position in the place of a dim.
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given, detail::argument E = detail::none_given>
 requires((handle<A> || handle<B> || detail::is_several<A>) && !(detail::is_several<A> && dim_type<B>))
 constexpr auto stack(A const& a, B const& b = {}, C const& c = {}, D const& d = {}, E const& e = {},
                      detail::refused_call_with<detail::code_if<detail::is_several<A>, "T25", "T37">,

@@ -26,7 +26,7 @@ struct top_positions {
   template <class T>
   static void run(std::span<T const> x, std::span<std::int32_t> best) {
     if (best.size() > x.size())
-      throw error("R12", {"top_k: there are no ", best.size(), " greatest of the ", x.size(), " elements along '",
+      throw error("R59", {"top_k: there are no ", best.size(), " greatest of the ", x.size(), " elements along '",
                           D::dim_name, "'"});
     auto const before = [&](std::int32_t a, std::int32_t b) {
       return is_greater(number(x[static_cast<std::size_t>(a)]), number(x[static_cast<std::size_t>(b)]));
@@ -94,7 +94,7 @@ consteval auto top_k_finding() {
 /// dims    those of `x` without `along`, then `best`. Positions are i32
 /// layout  `along` must not be sharded. If it is, it is gathered first (see the form below)
 /// grad    of the elements: added at their positions. Positions have none
-/// errors  T01 `x` lacks the dim; R12 `best` is longer than `along`
+/// errors  T01 `x` lacks the dim; R59 `best` is longer than `along`
 template <handle X, dim_type D, dim_type Best>
 constexpr auto top_k(X const& x, D along, Best,
                      checked_line<decltype(detail::top_k_finding<X, D>())> const& where = {}) {
@@ -116,7 +116,7 @@ constexpr auto top_k(X const& x, D along, Best,
 /// greatest elements of each part compete. For example, in `top_k(scores, vocab, best, part, rest)` the layout shards
 /// `part` over the axis of `vocab`, so only part × best elements are gathered.
 ///
-/// errors  S03 `part` times `rest` is not `along`; R12 `best` is longer than `rest`
+/// errors  S03 `part` times `rest` is not `along`; R59 `best` is longer than `rest`
 template <handle X, dim_type D, dim_type Best, dim_type Part, dim_type Rest>
 constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest,
                      checked_line<decltype(detail::top_k_finding<X, D>())> const& where = {}) {

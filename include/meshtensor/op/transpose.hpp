@@ -59,8 +59,8 @@ constexpr auto transpose(H const& x, to_dims<D...>,
 }
 
 /// Rejects a call by position, or without `to`.
-template <handle H, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
-          detail::argument C = detail::no_argument, detail::argument D = detail::no_argument>
+template <handle H, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
 requires(!detail::is_to<A>)
 constexpr auto transpose(
     H const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},

@@ -20,7 +20,7 @@ namespace meshtensor {
 /// layout  as of `repeat`. All ranks run as many iterations, because each rank has the whole condition
 /// grad    a backward loop over as many iterations. Its values are saved in memory for all iterations that `at_most`
 ///         allows
-/// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S10 the
+/// errors  T02 and T03: a carry changes its dtype or dims; T11 the body returns another number of carries; S18 the
 ///         limit is less than 1, or not known when the executable is made
 template <scope S, class Condition, class Body, class... H>
 constexpr auto while_loop(S const& s,
@@ -35,9 +35,8 @@ constexpr auto while_loop(S const& s,
 }
 
 /// Rejects a loop without a limit.
-template <scope S, detail::argument Condition, detail::argument Body = detail::no_argument,
-          class A = detail::no_argument, class B = detail::no_argument, class C = detail::no_argument,
-          class D = detail::no_argument>
+template <scope S, detail::argument Condition, detail::argument Body = detail::none_given, class A = detail::none_given,
+          class B = detail::none_given, class C = detail::none_given, class D = detail::none_given>
 requires(!std::same_as<Condition, at_most>)
 constexpr auto while_loop(S const& s, Condition const&, Body const& = {}, A const& a = {}, B const& b = {},
                           C const& c = {}, D const& d = {},

@@ -47,7 +47,7 @@ struct window_along {
 /// i of `input`, o of `output` and w of `kernel` meet where i = stride · o + dilation · w - low, with `low` the padding
 /// before the dim. `input` and `output` may be one dim, if the window has as many positions as the dim has elements.
 ///
-/// errors  S03 the extent of `output` differs from the number of positions; T06 the stride or the dilation is less than
+/// errors  S03 the extent of `output` differs from the number of positions; T47 the stride or the dilation is less than
 ///         1
 template <dim_type Input, dim_type Output, dim_type Kernel>
 constexpr window_along<Input, Output, Kernel> window(Input, Output, Kernel, window_options how = {}) {
@@ -64,7 +64,7 @@ struct window_of_size {
 /// A window for pools: `window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}})`. Otherwise like a window with a
 /// kernel.
 ///
-/// errors  S03, T06 as for a window with a kernel; T06 its size is less than 1
+/// errors  S03, T47 as for a window with a kernel; T47 its size is less than 1
 template <dim_type Input, dim_type Output>
 constexpr window_of_size<Input, Output> window(Input, Output, std::int64_t size, window_options how = {}) {
   return {size, how};
@@ -76,7 +76,7 @@ template <dim_type I, dim_type O>
 constexpr window_row row_of(builder& b, window_options const& how, dim_id kernel, number const& size) {
   constexpr std::int64_t most = 0xffff;
   b.expect(how.stride >= 1 && how.stride < most && how.dilation >= 1 && how.dilation < most,
-           "T06 a window's stride and dilation are at least 1, and less than 65,535");
+           "T47 a window's stride and dilation are at least 1, and less than 65,535");
   auto const stride = static_cast<double>(how.stride), dilation = static_cast<double>(how.dilation);
   dim_id const input = b.dim(I::dim_name, I::dim_rule), output = b.dim(O::dim_name, O::dim_rule);
   number low = static_cast<double>(how.padding.low), high = static_cast<double>(how.padding.high);
@@ -106,7 +106,7 @@ constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
 template <dim_type I, dim_type O>
 constexpr window_row row_of(builder& b, window_of_size<I, O> const& w) {
   constexpr std::int64_t most = 0xffff;
-  bool const fits = b.expect(w.size >= 1 && w.size < most, "T06 a window has at least 1 element, and less than 65,535");
+  bool const fits = b.expect(w.size >= 1 && w.size < most, "T47 a window has at least 1 element, and less than 65,535");
   std::int64_t const size = fits ? w.size : 1;
   diagnostic label{};
   label << "window of " << size;

@@ -16,8 +16,10 @@ namespace meshtensor {
 /// Binds a module to a mesh and to the extents given at start-up.
 ///
 /// errors  S03 dims that stand for the same elements have different extents, a window has other places, or a slice or a
-///         pad reaches beyond its dim; S10 an extent is not possible, or the bytes of all tensors, or positions, do not
-///         fit; S11 a dim has no extent; T02 a number does not fit its dtype; S12 an axis has no size
+///         pad reaches beyond its dim; S10 a dim cannot have the extent that is given; S11 a dim has no extent;
+///         S12 an axis has no size; S15 there is no such dim; S16 a dim made from others would have no element; S17 an
+///         extent, or the bytes of all tensors, are too large to count; S18 the limit of a `while_loop`; S19 positions,
+///         and T02 numbers, that do not fit their dtype
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};
   detail::bind_dims(m, given, b);

@@ -10,7 +10,7 @@ namespace meshtensor {
 /// The first `Steps` steps, for `by_step`.
 template <int Steps>
 struct first_steps {
-  static_assert(Steps > 0, "meshtensor S10: first_steps<steps> has at least one step");
+  static_assert(Steps > 0, "meshtensor S23: first_steps<steps> has at least one step");
   static constexpr int first_later = Steps;  // the step in which the second policy begins to count
   template <class Replica>
   static constexpr auto holds(Replica const& r) {
@@ -20,7 +20,7 @@ struct first_steps {
 /// Every `Steps`-th step, for `by_step`.
 template <int Steps>
 struct every_nth_step {
-  static_assert(Steps > 0, "meshtensor S10: every_nth_step<steps> has at least one step");
+  static_assert(Steps > 0, "meshtensor S23: every_nth_step<steps> has at least one step");
   static constexpr int first_later = 0;
   template <class Replica>
   static constexpr auto holds(Replica const& r) {

@@ -15,7 +15,7 @@ namespace meshtensor {
 /// source  Stich, arXiv:1805.09767; McMahan et al., arXiv:1602.05629 (federated averaging of equal clients)
 template <int Steps>
 struct local_sgd {
-  static_assert(Steps > 0, "meshtensor S10: local_sgd<steps> has at least one step in a period");
+  static_assert(Steps > 0, "meshtensor S23: local_sgd<steps> has at least one step in a period");
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
     if constexpr (Replica::compresses) detail::period_start::keep(r, r.begins(Steps));

@@ -18,7 +18,7 @@ namespace meshtensor {
 /// source  Kolehmainen et al. 2025, arXiv:2506.10911, section 3, with pairs as groups
 template <int Steps, topology T = random_matching<1>>
 struct no_loco {
-  static_assert(Steps > 0, "meshtensor S10: a period has at least one step");
+  static_assert(Steps > 0, "meshtensor S23: a period has at least one step");
   double learning_rate = 0.7, decay = 0.5, attraction = 1;
 
   template <class Replica>

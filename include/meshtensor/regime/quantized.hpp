@@ -18,7 +18,7 @@ namespace meshtensor {
 ///         corrects the bias
 template <int Bits>
 struct quantized {
-  static_assert(Bits == 4 || Bits == 8, "meshtensor S10: quantized<bits> has 8 or 4 bits for each value");
+  static_assert(Bits == 4 || Bits == 8, "meshtensor S23: quantized<bits> has 8 or 4 bits for each value");
   static constexpr bool is_linear = false;
   static constexpr double consensus_step = Bits == 8 ? 1 : 0.5;
 

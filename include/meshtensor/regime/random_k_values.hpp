@@ -39,12 +39,12 @@ struct drawn_position {
 /// are the same in all replicas and are not sent, and a mean over replicas is an all_reduce of the kept values.
 ///
 /// layout  if a model axis shards the tensor, it is gathered first
-/// errors  S10 no values are kept, or more than there are
+/// errors  S23 no values are kept, or more than there are
 /// source  Stich et al. 2018, arXiv:1809.07599, definition 2.2
 template <int Kept, int Of, std::uint64_t Seed = 1>
 struct random_k_values {
   static_assert(0 < Kept && Kept <= Of,
-                "meshtensor S10: random_k_values<kept, of> keeps at least one value, and at most all");
+                "meshtensor S23: random_k_values<kept, of> keeps at least one value, and at most all");
   static constexpr bool is_linear = true;
   static constexpr double consensus_step = static_cast<double>(Kept) / Of;
 

@@ -56,7 +56,7 @@ struct policy_gradients final : regime_hooks {
 /// mesh shards the dim, each of its ranks computes its own replicas, see `over_replicas`.
 ///
 /// random  the numbers of a replica are its slice of numbers that have `Replica` in front
-/// errors  G42 the program has an each over the dim; G44 and T07 it uses the dim; G49 of topologies; G50 it stands in a
+/// errors  G42 the program has an each over the dim; G44 and T43 it uses the dim; G49 of topologies; G50 it stands in a
 ///         loop, or a parameter is updated without an optimizer although the policy averages gradients
 /// source  Buchlovsky et al., arXiv:1902.00465; Assran et al., arXiv:1811.10792
 template <class Program, auto Replica, class Policy>

@@ -12,7 +12,7 @@ namespace detail {
 /// from the mean of all replicas.
 template <int Steps>
 struct outer_step {
-  static_assert(Steps > 0, "meshtensor S10: a period has at least one step");
+  static_assert(Steps > 0, "meshtensor S23: a period has at least one step");
   double learning_rate, decay;
   bool nesterov;
 

@@ -19,7 +19,7 @@ template <int Steps, int Fragments>
 struct streaming_diloco : detail::outer_step<Steps> {
   static_assert(
       0 < Fragments && Fragments <= Steps,
-      "meshtensor S10: streaming_diloco<steps, fragments> has at least one fragment, and at most one for each "
+      "meshtensor S23: streaming_diloco<steps, fragments> has at least one fragment, and at most one for each "
       "step");
   constexpr streaming_diloco() : detail::outer_step<Steps>(0.7, 0.9, true) {}
 

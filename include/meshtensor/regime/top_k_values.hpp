@@ -15,12 +15,12 @@ namespace meshtensor {
 /// first positions are kept.
 ///
 /// layout  if a model axis shards the tensor, it is gathered first
-/// errors  S10 no values are kept, or more than there are
+/// errors  S23 no values are kept, or more than there are
 /// source  Aji and Heafield 2017, arXiv:1704.05021; Stich et al. 2018, arXiv:1809.07599, definition 2.2
 template <int Kept, int Of>
 struct top_k_values {
   static_assert(0 < Kept && Kept <= Of,
-                "meshtensor S10: top_k_values<kept, of> keeps at least one value, and at most all");
+                "meshtensor S23: top_k_values<kept, of> keeps at least one value, and at most all");
   static constexpr bool is_linear = false;
   static constexpr double consensus_step = static_cast<double>(Kept) / Of;
 

@@ -43,8 +43,9 @@ inline void write_text(char const* path, std::string const& text) {
 /// several programs name the same dim, it has the same extent in all of them. Calls on one guest must come one at a
 /// time.
 ///
-/// errors  as sentences behind a status: those of `executable`; R35 a call that does not fit, such as one with a guest
-/// that was destroyed; R36 names that C or Fortran does not take
+/// errors  as sentences behind a status: those of `executable`; R35 the guest was not created, or was destroyed; R36
+/// names that C or Fortran does not take; R37 and R38 an output that the guest does not hold; R39 an address is null;
+/// R44 and R45 strides that do not fit; R46 a header or module of another program; R47 the guest exists already
 template <class... Executables>
 class guest {
  public:
@@ -110,11 +111,11 @@ class guest {
   static int create(std::int64_t* made, int communicator, std::int64_t const* extents, std::int32_t checksum) {
     return detail::with_status(nullptr, [&] {
       if (checksum != checksum_of(interface()))
-        throw error("R35",
+        throw error("R46",
                     "the C header or the Fortran module was written for other inputs and outputs: write it again");
-      if (made == nullptr) throw error("R35", "create needs the address of a guest, but it is null");
+      if (made == nullptr) throw error("R39", "create needs the address of a guest, but it is null");
       if (*made != 0 && alive::has(*made))
-        throw error("R35", "this guest was created already: destroy it first, or create another one");
+        throw error("R47", "this guest was created already: destroy it first, or create another one");
       auto s = std::shared_ptr<state>(new state{detail::job_on<&alive::destroy_all>(communicator)});
       (add_steps<Executables>(*s, extents), ...);
       std::int64_t const number = detail::next_guest();
@@ -146,7 +147,7 @@ class guest {
   static int destroy(std::int64_t* number) {
     std::shared_ptr<state> s;
     int const status = detail::with_status(nullptr, [&] {
-      if (number == nullptr) throw error("R35", "destroy needs the address of a guest, but it is null");
+      if (number == nullptr) throw error("R39", "destroy needs the address of a guest, but it is null");
       detail::require_mpi();
       s = alive::find(*number);
       std::lock_guard const lock(living().lock);
@@ -157,7 +158,7 @@ class guest {
   }
   static detail::guest_steps& steps(state& s, int program) {
     if (program < 0 || static_cast<std::size_t>(program) >= s.programs.size())
-      throw error("R35", {"a guest has no program ", program, ": its header or module is of another one"});
+      throw error("R46", {"a guest has no program ", program, ": its header or module is of another one"});
     return *s.programs[static_cast<std::size_t>(program)];
   }
   static int feed(std::int64_t number, int program, int input, void const* from, std::int64_t const* extents,
@@ -176,7 +177,7 @@ class guest {
                   std::int64_t* extents) {
     return on(number, [&](state& s) {
       if (first == nullptr || extents == nullptr)
-        throw error("R35",
+        throw error("R39",
                     "a part has a first element and an extent along each dim, but the array for one of them is null");
       steps(s, program).part(is_output != 0, port, first, extents);
     });
@@ -185,7 +186,7 @@ class guest {
     return on(number, [&](state& s) {
       auto const& numbers = interface().numbers;
       if (which < 0 || static_cast<std::size_t>(which) >= numbers.size())
-        throw error("R35", {"a guest has no number ", which, ": its header or module is of another program"});
+        throw error("R46", {"a guest has no number ", which, ": its header or module is of another program"});
       for (auto const& p : s.programs) p->set(numbers[static_cast<std::size_t>(which)], value);
     });
   }

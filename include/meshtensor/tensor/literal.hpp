@@ -37,7 +37,7 @@ template <class Code, literal Words>
 inline constexpr auto with_code = joined_words<Code::value, " ", Words>;
 
 /// Stands for an argument that was not given.
-struct no_argument {};
+struct none_given {};
 
 /// The result of a refused call that has no tensor to return. An output accepts it, so that its use causes no second
 /// error.

@@ -28,7 +28,7 @@ constexpr bool are_distinct() {
 /// A tensor of the graph with dtype `T` and dims `D…`. Scopes and operations return it. It is passed by value.
 template <dtype T, dim_type... D>
 struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
-  static_assert(detail::are_distinct<D...>(), "meshtensor T07: a tensor has one dim twice: give one another name");
+  static_assert(detail::are_distinct<D...>(), "meshtensor T42: a tensor has one dim twice: give one another name");
   static_assert(sizeof...(D) <= max_dims_of_one, "meshtensor T07: a tensor has at most 8 dims");
   using is_handle = void;
   using dim_list = dims<D...>;

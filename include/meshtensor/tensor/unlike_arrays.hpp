@@ -208,7 +208,7 @@ struct unlike_arrays {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
     return 0;
   }
-  template <class A = detail::no_argument, class Reason = typename detail::refusal_of<detail::has_no_rows, A>::type>
+  template <class A = detail::none_given, class Reason = typename detail::refusal_of<detail::has_no_rows, A>::type>
   MESHTENSOR_REFUSES constexpr no_iterator begin() const {
     static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
     return {};

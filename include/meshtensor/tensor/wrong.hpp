@@ -85,7 +85,7 @@ inline constexpr type_finding wrong = [] {
   d << std::string_view(Words.at);
   int count = 0;
   [[maybe_unused]] auto const add = [&]<class Fact>(Fact*) {
-    if constexpr (!std::is_same_v<Fact, no_argument>) d << (count++ == 0 ? " (" : ", "), add_fact<Fact>(d);
+    if constexpr (!std::is_same_v<Fact, none_given>) d << (count++ == 0 ? " (" : ", "), add_fact<Fact>(d);
   };
   (add(static_cast<Facts*>(nullptr)), ...);
   if (count != 0) d << ")";

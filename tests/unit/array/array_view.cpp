@@ -79,9 +79,13 @@ TEST_CASE("windows on memory") {
   CHECK(sentence([&] { mt::in_memory(v, rows(4), columns(3)); }) ==
         "meshtensor R11: a view [rows=4, columns=3] has 12 elements, but there are 40");
   CHECK(sentence([&] { dense(rows(4), columns(0)); }) ==
-        "meshtensor R12: a view [rows=4, columns=3] has no element at rows = 4");
+        "meshtensor R48: a view [rows=4, columns=3] has no element at rows = 4");
+  CHECK(sentence([&] { dense(rows(1)); }).starts_with("meshtensor R49: an element of a view [rows=4, columns=3] is"));
+  constexpr mt::dim<"lines"> lines;
+  CHECK(sentence([&] { dense.extent(lines); }) == "meshtensor R12: a view [rows=4, columns=3] has no dim 'lines'");
+  CHECK(sentence([&] { dense(lines(0)); }) == "meshtensor R12: a view [rows=4, columns=3] has no dim 'lines'");
   CHECK(sentence([&] { mt::in_memory(v.data(), rows(4), rows(3)); }) ==
-        "meshtensor R12: two dims of a view are called 'rows'");
+        "meshtensor T42: two dims of a view are called 'rows'");
 }
 
 TEST_CASE("Eigen's and xtensor's") {
@@ -107,7 +111,7 @@ TEST_CASE("Eigen's and xtensor's") {
   CHECK(p(rows(2), columns(1)) == x(3, 3));
   xt::xtensor<float, 2, xt::layout_type::column_major> transposed = x;
   CHECK(mt::in_memory(transposed, rows, columns)(rows(2), columns(1)) == x(2, 1));
-  CHECK(sentence([&] { mt::in_memory(x, rows); }) == "meshtensor R12: an xtensor of 2 dims was given 1 names");
+  CHECK(sentence([&] { mt::in_memory(x, rows); }) == "meshtensor R58: an xtensor of 2 dims was given 1 names");
 }
 
 TEST_CASE("fed whole from anywhere") {

@@ -73,6 +73,6 @@ TEST_CASE("the middle") {
         mt::datasets::image_box{58, 16, 224, 224});  // 339: 57.5
   CHECK(mt::datasets::centre_crop(30, 30, 30, 30, 20).window == mt::datasets::image_box{0, 5, 30, 20});
   CHECK(meshtensor_test::sentence([] { mt::datasets::centre_crop(20, 30, 20, 24, 24); }) ==
-        "meshtensor R65: an image of 30 x 20 pixels, resized to 30 x 20, has no middle of 24 x 24: resize to more, or "
+        "meshtensor R93: an image of 30 x 20 pixels, resized to 30 x 20, has no middle of 24 x 24: resize to more, or "
         "crop less");
 }

@@ -53,6 +53,7 @@ TEST_CASE("IDX: three images of two rows") {
                   "[images, height, width]") != std::string::npos);
   CHECK(opened("images", "images").find("has not the labels of") != std::string::npos);
   f.write("fewer", as_text({0, 0, 8, 1, 0, 0, 0, 2, 4, 0}));
+  CHECK(opened("images", "fewer").starts_with("meshtensor R89: "));
   CHECK(opened("images", "fewer").find("it has 2 elements in 1 dims for 3 images") != std::string::npos);
   CHECK(opened("images", "absent").starts_with("meshtensor C02: "));
 }
@@ -109,13 +110,14 @@ TEST_CASE("CIFAR: planes become pixels, the fine label counts") {
   auto const opened = [&](std::string const& part) {
     return refusal([&] { mt::datasets::cifar_images const none(f.path, part); });
   };
-  CHECK(opened("valid") == "meshtensor R64: CIFAR has no part 'valid': it has 'train' and 'test'");
+  CHECK(opened("valid") == "meshtensor R69: CIFAR has no part 'valid': it has 'train' and 'test'");
   f.write("train.bin", record({1, 100}, 0));
   CHECK(opened("train").find("train.bin' has the label 100 at byte 1, of 100 classes") != std::string::npos);
   f.write("train.bin", record({1, 2}, 0) + "x");
   CHECK(opened("train").find("has 3075 bytes, which are not records of 3074") != std::string::npos);
   std::filesystem::remove(f / "train.bin");
   std::filesystem::remove(f / "data_batch_5.bin");
+  CHECK(opened("train").starts_with("meshtensor R68: there is no '"));
   CHECK(opened("train").find("data_batch_5.bin': name the folder") != std::string::npos);
   CHECK(refusal([] { mt::datasets::cifar_images({}, 10, "x"); }).find("has 0 bytes") != std::string::npos);
 }

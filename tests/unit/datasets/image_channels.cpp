@@ -158,7 +158,7 @@ TEST_CASE("a folder of both kinds wants to be asked") {
   CHECK(first_batch(set, in_order(1)).size() == 2 * 4 * 6);
   CHECK(first_batch(set, in_order(3)).size() == 2 * 4 * 6 * 3);
   CHECK(refusal([&] { mt::datasets::image_batches const none(set, in_order(2)); }) ==
-        "meshtensor R65: images have no 2 channels: ask for 3, for 1, which is grey, or for 0, as all images of the "
+        "meshtensor R90: images have no 2 channels: ask for 3, for 1, which is grey, or for 0, as all images of the "
         "set are");
 
   std::string const archive = (f / "pets.tar").string();

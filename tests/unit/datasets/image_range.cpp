@@ -24,7 +24,7 @@ TEST_CASE("a range has the images, labels and names of the set") {
     CHECK(middle.name(i) == all.name(5 + i));
   }
   CHECK(sentence([&] { mt::datasets::image_range(all, 15, 6); }) ==
-        "meshtensor R65: the images from 15 to before 21 are no range of 20 images: take fewer");
+        "meshtensor R92: the images from 15 to before 21 are no range of 20 images: take fewer");
   CHECK(sentence([&] { mt::datasets::image_range(all, 20); }) ==
-        "meshtensor R65: the images from 20 to before 20 are no range of 20 images: take fewer");
+        "meshtensor R92: the images from 20 to before 20 are no range of 20 images: take fewer");
 }

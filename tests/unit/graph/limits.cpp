@@ -278,7 +278,7 @@ double sum_of_products(int operands, int dims) {
 TEST_CASE("dims and operands of an einsum") {
   CHECK(sum_of_products(2, 16) == std::pow(2, 16));
   for (int const operands : {3, 5}) {
-    check(16, "T07: an einsum has at most 16 dims", [&](int dims) {
+    check(16, "T46: an einsum has at most 16 dims", [&](int dims) {
       double const sum = sum_of_products(operands, dims);
       CHECK(sum == std::pow(2, dims));
     });
@@ -409,7 +409,7 @@ TEST_CASE("rules of a layout, and placements that reshard asks for") {
 }
 
 TEST_CASE("axes of a mesh") {
-  check(mt::max_axes, "S01: a mesh has at most 6 axes", [](int count) {
+  check(mt::max_axes, "S24: a mesh has at most 6 axes", [](int count) {
     graph g;
     mt::mesh_shape mesh{};
     mt::layout_rules rules{};

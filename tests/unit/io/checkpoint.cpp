@@ -264,7 +264,7 @@ TEST_CASE("what cannot be is said") {
         "meshtensor C06: there is no checkpoint in '" + (run / "absent") + "'");
   mt::store empty(t.job);
   CHECK(sentence([&] { mt::save(empty, run.path()); }) ==
-        "meshtensor C01: a checkpoint cannot be written: the store has no values yet");
+        "meshtensor C15: a checkpoint cannot be written: the store has no values yet");
   CHECK(sentence([&] { mt::checkpoints(t.weights, run.path(), {.every = -1}); }).starts_with("meshtensor C12"));
   meshtensor_test::set_content(run / "file", "");
   CHECK(sentence([&] { mt::save(t.weights, run / "file"); }).starts_with("meshtensor C01: '" + (run / "file")));

@@ -492,7 +492,7 @@ TEST_CASE("betas of adam are less than 1") {
   CHECK(program::of<averages<0>>().graph().node_count > 0);
   for (auto const trace : {&mt::trace<averages<100>>, &mt::trace<averages<-1>>})
     CHECK_THROWS_WITH_AS(static_cast<void>(std::unique_ptr<mt::module>(new mt::module(trace()))),
-                         doctest::Contains("T06: adam: beta_1 and beta_2 are at least 0 and less than 1"), mt::error);
+                         doctest::Contains("T51: adam: beta_1 and beta_2 are at least 0 and less than 1"), mt::error);
 }
 
 namespace {
@@ -519,7 +519,7 @@ TEST_CASE("betas of adam that a run sets are less than 1") {
     for (double const beta : {1.0, 1.5, -0.25, std::nan("")}) {
       std::string const sentence = with(label, beta);
       INFO(sentence);
-      CHECK(sentence.find("T06: the number 1 - " + std::string(label) + " is ") != std::string::npos);
+      CHECK(sentence.find("T51: the number 1 - " + std::string(label) + " is ") != std::string::npos);
     }
   }
   CHECK(with("second", 1).find("is 0, but must be greater than 0 and at most 1") != std::string::npos);

@@ -122,5 +122,5 @@ TEST_CASE("a convolution along a ring") {
             return conv_transposed(v, weights(s), to(a, b), mt::window(b, b, row, {.padding = mt::circular_padding}));
           },
           one_to_six),
-      doctest::Contains("meshtensor T06: mt::circular_padding is for convolutions that are not"), mt::error);
+      doctest::Contains("meshtensor T49: mt::circular_padding is for convolutions that are not"), mt::error);
 }

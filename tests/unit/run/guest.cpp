@@ -124,37 +124,39 @@ TEST_CASE("calls that do not fit") {
   std::int64_t const extents[] = {5, 2, 4, 3}, none[] = {0, 2, 4, 3};
   auto const checksum = mt::checksum_of(model::interface());
   CHECK(refused(call.step(0, 0), "R35: the guest has not been created"));
-  CHECK(refused(call.create(&guest, 0, extents, checksum + 1), "R35: the C header or the Fortran module"));
+  CHECK(refused(call.create(&guest, 0, extents, checksum + 1), "R46: the C header or the Fortran module"));
   CHECK(refused(call.create(&guest, 0, none, checksum), "S10"));
   CHECK(guest == 0);
   guest = made();
   std::int64_t const wrong[] = {5, 2, 4}, right[] = {5, 2, 3}, far[] = {std::int64_t{1} << 62, 3, 1};
   std::vector<float> field(40), next(40);
   CHECK(refused(call.step(guest, 0), "R02: the input 'field' was not fed"));
-  CHECK(refused(call.step(guest, 2), "R35: a guest has no program 2"));
-  CHECK(refused(call.feed(guest, 0, 7, field.data(), right, nullptr), "R35: a guest has no port 7"));
-  CHECK(refused(call.set(guest, 1, 0), "R35: a guest has no number 1"));
+  CHECK(refused(call.step(guest, 2), "R46: a guest has no program 2"));
+  CHECK(refused(call.feed(guest, 0, 7, field.data(), right, nullptr), "R46: a guest has no port 7"));
+  CHECK(refused(call.set(guest, 1, 0), "R46: a guest has no number 1"));
   CHECK(refused(call.feed(guest, 0, 0, field.data(), wrong, nullptr), "R11: this rank's part of the input 'field' is"));
-  CHECK(refused(call.feed(guest, 0, 0, nullptr, right, nullptr), "R35: the address"));
-  CHECK(refused(call.feed(guest, 0, 1, nullptr, nullptr, nullptr), "R35: the address"));
-  CHECK(refused(call.feed(guest, 0, 0, field.data(), right, far), "R35: two elements"));
+  CHECK(refused(call.feed(guest, 0, 0, nullptr, right, nullptr), "R39: the address"));
+  CHECK(refused(call.feed(guest, 0, 1, nullptr, nullptr, nullptr), "R39: the address"));
+  CHECK(refused(call.feed(guest, 0, 0, field.data(), right, far), "R44: two elements"));
   std::int64_t const still[] = {0, 3, 1};
-  CHECK(refused(call.fetch(guest, 0, 1, next.data(), right, still), "along 'z' are in one place"));
+  CHECK(refused(call.fetch(guest, 0, 1, next.data(), right, still),
+                "R45: all elements of the array for 'next' along 'z' are in one place"));
   CHECK(call.feed(guest, 0, 0, field.data(), right, still) == 0);
+  CHECK(refused(call.feed(guest, 0, 0, field.data(), nullptr, nullptr),
+                "R39: the extents of the array for 'field' are null"));
+  CHECK(refused(call.part(guest, 0, 1, 1, nullptr, nullptr), "R39: a part has a first element"));
+  CHECK(refused(call.create(&guest, 0, extents, checksum), "R47: this guest was created already"));
+  CHECK(refused(call.create(nullptr, 0, extents, checksum), "R39: create needs the address"));
+  CHECK(refused(call.destroy(nullptr), "R39: destroy needs the address"));
   CHECK(
-      refused(call.feed(guest, 0, 0, field.data(), nullptr, nullptr), "the extents of the array for 'field' are null"));
-  CHECK(refused(call.part(guest, 0, 1, 1, nullptr, nullptr), "R35: a part has a first element"));
-  CHECK(refused(call.create(&guest, 0, extents, checksum), "R35: this guest was created already"));
-  CHECK(refused(call.create(nullptr, 0, extents, checksum), "R35: create needs the address"));
-  CHECK(refused(call.destroy(nullptr), "R35: destroy needs the address"));
-  CHECK(
-      refused(call.get(guest, 0, 1, next.data(), right, nullptr), "R35: the output 'next' is asked for, but no step"));
+      refused(call.get(guest, 0, 1, next.data(), right, nullptr), "R37: the output 'next' is asked for, but no step"));
   float const scale = 1;
   CHECK(call.feed(guest, 0, 0, field.data(), right, nullptr) == 0);
   CHECK(call.feed(guest, 0, 1, &scale, nullptr, nullptr) == 0);
   CHECK(call.fetch(guest, 0, 1, next.data(), right, nullptr) == 0);
   CHECK(call.step(guest, 0) == 0);
-  CHECK(refused(call.get(guest, 0, 1, next.data(), right, nullptr), "by fetch: read it there"));
+  CHECK(refused(call.get(guest, 0, 1, next.data(), right, nullptr),
+                "R38: the output 'next' is asked for, but the last step wrote it"));
   CHECK(refused(call.step(guest, 1), "R02: the input 'index'"));
   CHECK(model::use(guest, [&](mt::store&) { CHECK(refused(call.step(guest, 0), "R27")); }) == 0);
   std::int64_t const before = guest;

@@ -98,7 +98,7 @@ TEST_CASE("plan_at") {
 
 TEST_CASE("what cannot be fixed") {
   CHECK(mt::try_trace<mt::sized<train, mt::dim_extent{"depth", 3}>>().report.view() ==
-        "S10 an extent is given for the dim 'depth', which this program does not have");
+        "S15 an extent is given for the dim 'depth', which this program does not have");
   CHECK(mt::try_trace<mt::sized<train, batch(0)>>().report.view() ==
         "S10 the dim 'batch' cannot have the extent 0: an extent is at least 1");
   CHECK(mt::try_trace<mt::sized<train, twice(4)>>().report.view() ==

@@ -22,11 +22,11 @@ class cifar_images : public image_set {
   /// `part` is "train" or "test". A folder with `train.bin` or `test.bin` is CIFAR-100's, with 100 classes. Otherwise
   /// the files are CIFAR-10's, such as `data_batch_1.bin`.
   ///
-  /// errors  R64 a file is missing or has another form than CIFAR's, or there is no such part; C02 a file cannot be
-  /// read
+  /// errors  R64 a file has another form than CIFAR's; R68 a file is missing; R69 there is no such part; C02 a file
+  /// cannot be read
   cifar_images(std::filesystem::path const& folder, std::string_view part) {
     bool const train = part == "train";
-    if (!train && part != "test") throw error("R64", {"CIFAR has no part '", part, "': it has 'train' and 'test'"});
+    if (!train && part != "test") throw error("R69", {"CIFAR has no part '", part, "': it has 'train' and 'test'"});
     std::error_code none;
     if (std::filesystem::exists(folder / (train ? "train.bin" : "test.bin"), none)) {
       use(100);
@@ -65,7 +65,7 @@ class cifar_images : public image_set {
   void add_file(std::filesystem::path const& file) {
     std::error_code none;
     if (!std::filesystem::exists(file, none))
-      throw error("R64",
+      throw error("R68",
                   {"there is no '", file.string(), "': name the folder with the files of CIFAR's binary version"});
     add(read_unpacked(file), file.string());
   }

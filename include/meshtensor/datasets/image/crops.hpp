@@ -64,7 +64,7 @@ inline image_box random_crop(random_stream const& random, std::int64_t height, s
 
 /// The middle `crop_height` x `crop_width` pixels of the image, whose shorter side is resized to `shorter` first.
 ///
-/// errors  R65 the resized image is smaller than its crop
+/// errors  R93 the resized image is smaller than its crop
 inline image_view centre_crop(std::int64_t height, std::int64_t width, std::int64_t shorter, std::int64_t crop_height,
                               std::int64_t crop_width) {
   image_view v{{0, 0, height, width}, shorter, shorter, {0, 0, crop_height, crop_width}};
@@ -74,7 +74,7 @@ inline image_view centre_crop(std::int64_t height, std::int64_t width, std::int6
   if (height > width) v.height = longer(height, width);
   else v.width = longer(width, height);
   if (v.height < crop_height || v.width < crop_width)
-    throw error("R65", {"an image of ", width, " x ", height, " pixels, resized to ", v.width, " x ", v.height,
+    throw error("R93", {"an image of ", width, " x ", height, " pixels, resized to ", v.width, " x ", v.height,
                         ", has no middle of ", crop_width, " x ", crop_height, ": resize to more, or crop less"});
   v.window.top = detail::nearest_whole(static_cast<double>(v.height - crop_height) / 2);
   v.window.left = detail::nearest_whole(static_cast<double>(v.width - crop_width) / 2);

@@ -55,7 +55,7 @@ inline idx_array read_idx(std::filesystem::path const& file) { return idx_of(rea
 /// The grey images of one IDX file, [images, height, width], with the labels of another file, [images].
 class idx_images : public image_set {
  public:
-  /// errors  R64 a file is not IDX, or the two do not belong together; C02, R52 a file cannot be read
+  /// errors  R64 a file is not IDX; R89 the two do not belong together; C02, R52 a file cannot be read
   idx_images(std::filesystem::path const& images, std::filesystem::path const& labels)
       : idx_images(read_idx(images), read_idx(labels), images.string(), labels.string()) {}
   /// `file` and `other` are the names of images and labels in error sentences.
@@ -65,7 +65,7 @@ class idx_images : public image_set {
       throw error("R64", {"'", file_, "' has no images: its array has ", images_.extents.size(), " dims and ",
                           images_.bytes.size(), " bytes, and images are [images, height, width]"});
     if (labels_.extents.size() != 1 || labels_.extents[0] != images_.extents[0])
-      throw error("R64", {"'", other, "' has not the labels of '", file_, "': it has ", labels_.bytes.size(),
+      throw error("R89", {"'", other, "' has not the labels of '", file_, "': it has ", labels_.bytes.size(),
                           " elements in ", labels_.extents.size(), " dims for ", images_.extents[0], " images"});
     classes_ = numbered_classes(*std::max_element(labels_.bytes.begin(), labels_.bytes.end()) + 1);
   }

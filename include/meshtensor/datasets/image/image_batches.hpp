@@ -68,18 +68,18 @@ struct image_options {
 /// rows. Several threads may read at once.
 class image_batches {
  public:
-  /// errors  R65 a batch has no rows, images have no pixels, or the options do not fit each other; R66 the options name
-  /// no channels, and some images are grey and some have colours
+  /// errors  R65 a batch has no rows, or images have no pixels; R66 the options name no channels, and some images are
+  /// grey and some have colours; R90 there is no such number of channels; R91 the bounds of crops do not fit each other
   image_batches(image_set const& set, image_options const& o) : set_(set), o_(o) {
     if (o.channels != 0 && o.channels != 1 && o.channels != 3)
-      throw error("R65", {"images have no ", o.channels,
+      throw error("R90", {"images have no ", o.channels,
                           " channels: ask for 3, for 1, which is grey, or for 0, as all ", "images of the set are"});
     if (o.rows < 1 || o.height < 1 || o.width < 1)
       throw error("R65", {"a batch of ", o.rows, " images of ", o.width, " x ", o.height,
                           " pixels is none: each of these is at least 1"});
     if (o.shorter < 0 || o.most_moved < 0 || o.bounds.least_area > o.bounds.most_area || !(o.bounds.least_area > 0) ||
         o.bounds.least_aspect > o.bounds.most_aspect || !(o.bounds.least_aspect > 0))
-      throw error("R65", {"images cannot be cropped by these options: sizes are not negative, areas and aspects are ",
+      throw error("R91", {"images cannot be cropped by these options: sizes are not negative, areas and aspects are ",
                           "positive, and the least is not above the most"});
     if (o_.shorter == 0) o_.shorter = std::max(o.height, o.width) * 8 / 7;
     if (o_.channels == 0) o_.channels = set.channels();
@@ -100,7 +100,7 @@ class image_batches {
 
   /// Reads the batch whose first row has this position, or a part of it. It decodes only the images of the part.
   ///
-  /// errors  R60 an image is damaged; R65 there is no such position or part, or an image is too small for its crop
+  /// errors  R60 an image is damaged; R92 there is no such position or part; R93 an image is too small for its crop
   void read(std::int64_t place, image_batch& to, image_part const& mine = {}) const {
     interval const rows = share(o_.rows, mine.rows, place);
     interval const height = share(o_.height, mine.height, place), width = share(o_.width, mine.width, place);
@@ -132,7 +132,7 @@ class image_batches {
 
   static interval share(std::int64_t extent, batch_part const& mine, std::int64_t place) {
     if (place < 0 || mine.part < 0 || mine.part >= mine.of)
-      throw error("R65", {"there is no part ", mine.part, " of ", mine.of, " of the batch at ", place,
+      throw error("R92", {"there is no part ", mine.part, " of ", mine.of, " of the batch at ", place,
                           ": places and parts count from 0"});
     return part_of(extent, mine.of, mine.part);
   }

@@ -10,11 +10,11 @@ namespace meshtensor::datasets {
 /// outlive it.
 class image_range : public image_set {
  public:
-  /// errors  R65 the set has no such range
+  /// errors  R92 the set has no such range
   image_range(image_set const& of, std::int64_t first, std::int64_t count = -1)
       : of_(of), first_(first), count_(count < 0 ? of.size() - first : count) {
     if (first < 0 || count_ < 1 || first > of.size() - count_)
-      throw error("R65", {"the images from ", first, " to before ", first + count_, " are no range of ", of.size(),
+      throw error("R92", {"the images from ", first, " to before ", first + count_, " are no range of ", of.size(),
                           " images: take fewer"});
   }
 

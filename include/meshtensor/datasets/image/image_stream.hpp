@@ -18,7 +18,7 @@ class image_stream {
     int threads = 2;  // 0: a batch is made when it is asked for
     int ahead = 2;    // batches that may wait
   };
-  /// `all` must outlive it. errors R65 there is no such part or position
+  /// `all` must outlive it. errors R92 there is no such part or position
   explicit image_stream(image_batches const& all, image_part const& mine = {}, std::int64_t position = 0,
                         options const& o = {2, 2})
       : all_(all), mine_(mine), o_(o) {
@@ -36,7 +36,7 @@ class image_stream {
   bool at_end() const { return !all_.options().seed && position_ >= all_.size(); }
   /// Moves forward or back to a position. 0 is the first image.
   void seek(std::int64_t position) {
-    if (position < 0) throw error("R65", {"there is no position ", position, " in a set of images: they count from 0"});
+    if (position < 0) throw error("R92", {"there is no position ", position, " in a set of images: they count from 0"});
     batches_.reset();
     position_ = position;
     batches_.emplace(

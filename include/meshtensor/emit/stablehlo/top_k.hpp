@@ -7,7 +7,7 @@
 namespace meshtensor::hlo {
 
 /// Emits a sort and takes the first of its positions.
-/// errors  R12 there are fewer elements than are wanted
+/// errors  R59 there are fewer elements than are wanted
 inline value top_positions(emission& e, node const& n) {
   call_row const& c = e.m.calls[call_of(n)];
   auto const along = static_cast<dim_id>(c.whole.at[0]), best = static_cast<dim_id>(c.gives.at[0]);
@@ -16,7 +16,7 @@ inline value top_positions(emission& e, node const& n) {
   extents end = all.type.shape;
   end[k] = e.result_type(n).shape[static_cast<std::size_t>(e.result_dims(n).find(best))];
   if (std::int64_t const there = all.type.shape[k]; end[k] > there)
-    throw error("R12", {"top_k: there are no ", end[k], " greatest of the ", there, " elements along '",
+    throw error("R59", {"top_k: there are no ", end[k], " greatest of the ", there, " elements along '",
                         e.m.dim_name(along), "'"});
   value const first = slice(e.w, all, extents(end.size()), end);
   shape given{};

@@ -55,13 +55,13 @@ inline double float_in(json_reader& r) {
 
 }  // namespace detail
 
-/// Notes as JSON, for example `{"batch": 1200, "mean": 0.5, "state": {"bytes": "00ff"}}`. errors C01 a name is not
+/// Notes as JSON, for example `{"batch": 1200, "mean": 0.5, "state": {"bytes": "00ff"}}`. errors C13 a name is not
 /// UTF-8
 inline std::string text_of(notes const& all) {
   std::string text = "{";
   for (char const* comma = ""; auto const& [label, note] : all.all()) {
     if (!is_utf8(label) || label.find('\0') != label.npos)
-      throw error("C01", "a checkpoint cannot be written: the name of a note is not UTF-8");
+      throw error("C13", "a checkpoint cannot be written: the name of a note is not UTF-8");
     text += comma + json_text(label) + ": " + std::visit([](auto const& n) { return detail::text_of(n); }, note);
     comma = ", ";
   }

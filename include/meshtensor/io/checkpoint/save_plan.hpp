@@ -56,8 +56,8 @@ inline std::optional<std::size_t> block_held(stored const& s, grid_of_parts cons
 
 /// Plans the values that `only` selects, or all of them if it is empty.
 ///
-/// errors  C01 there is nothing to save, or this process holds only a part and no other process has the rest; C12
-///         `only` selects no value
+/// errors  C12 `only` selects no value; C15 there is nothing to save; C16 this process holds only a part and no other
+///         process has the rest
 inline save_plan plan_save(store& weights, std::function<bool(std::string const&)> const& only = {}) {
   save_plan plan;
   std::int64_t ranks = 0;
@@ -65,13 +65,13 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
     if (only && !only(label)) continue;
     ranks = std::max(ranks, s.mesh.size());
     if (weights.runner().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
-      throw error("C01", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
+      throw error("C16", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
                           " ranks, of which there are ", s.blocks.size()});
   }
   if (ranks == 0 && !weights.values().empty())
     throw error("C12", {"`only` leaves no value to save, of ", weights.values().size(), ": the store has '",
                         weights.values().begin()->first, "'"});
-  if (ranks == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
+  if (ranks == 0) throw error("C15", "a checkpoint cannot be written: the store has no values yet");
   plan.files = static_cast<std::size_t>(ranks);
 
   std::vector<std::int64_t> load(plan.files);  // bytes that each rank writes

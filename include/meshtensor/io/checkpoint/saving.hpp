@@ -19,7 +19,7 @@ namespace meshtensor::io {
 class saving {
  public:
   saving() = default;
-  /// errors  C01 there is nothing to save, or notes cannot be written; C12 `only` selects no value
+  /// errors  C12 `only` selects no value; C13 a note has no valid name; C15, C16 as of `plan_save`
   saving(store& weights, notes more, std::function<bool(std::string const&)> const& only = {}) {
     index_.step = weights.step(), index_.seed = weights.seed(), index_.more = std::move(more);
     index_.counts = weights.counts();
@@ -68,11 +68,13 @@ class saving {
       index_.files[f] = {static_cast<std::int64_t>(bytes[f]), headers[f]};
   }
 
-  /// Writes the index when all files are written, then removes old checkpoints. One process does this. errors C01, C02
+  /// Writes the index when all files are written, then removes old checkpoints. One process does this.
+  ///
+  /// errors  C01, C02 a file; C17 the file of a rank is not as that rank has written it
   void commit(int keep) const {
     for (std::size_t f = 0; f < index_.files.size(); ++f)
       if (file const there(path() + "/" + file_name(f, index_.files.size())); there.size() != index_.files[f].bytes)
-        throw error("C01",
+        throw error("C17",
                     {"'", there.path(),
                      "' is not as its rank has written it: is the folder on a file system that all ranks share?"});
     sync_folder(folder_);

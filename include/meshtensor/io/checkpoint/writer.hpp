@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "meshtensor/io/checkpoint/loading.hpp"
@@ -150,12 +151,15 @@ class checkpoint_writer final : public checkpoint_saver {
       f();
       return true;
     } catch (error const& e) {
-      if (!how_.may_fail || (e.code() != "C01" && e.code() != "C02")) throw;
+      if (!how_.may_fail || !is_of_writing(e.code())) throw;
       ++failed_;
       warn(job_of(), "C01: the checkpoint of step " + std::to_string(saved_step_) +
                          " is not saved, and the program goes on: " + e.sentence());
       return false;
     }
+  }
+  static bool is_of_writing(std::string_view code) {
+    return code == "C01" || code == "C02" || code == "C13" || code == "C17";
   }
   void warn_of_left() {
     auto const* const from = dynamic_cast<saved_values const*>(weights_.source().get());

@@ -33,13 +33,13 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, dim_id dim, std::tupl
       xs);
 }
 
-/// Reports T07 if a loop over `dim` stacks a tensor that has this dim.
+/// Reports T44 if a loop over `dim` stacks a tensor that has this dim.
 constexpr void refuse_own_dim(builder& b, dim_id dim, id_list<> const& stacked) {
   for (int i = 0; i < stacked.count; ++i) {
     value const& v = b.m.values[stacked.at[i]];
     if (!v.dims.has(dim)) continue;
     diagnostic d{};
-    add_type(d << "T07 a loop over '" << b.m.dim_name(dim) << "' stacks ", b.m, v.type, v.dims);
+    add_type(d << "T44 a loop over '" << b.m.dim_name(dim) << "' stacks ", b.m, v.type, v.dims);
     b.note(d << ", which has that dim itself: start from a tensor without it, such as full(s, 0, dtype, to(...)), or "
                 "rename it before");
   }

@@ -21,13 +21,13 @@ inline constexpr bool is_of_window<D, window_along<I, O, K>...> = ((same_dim<D, 
 
 /// Whether these are the arguments of a convolution. Windows after the first one may be missing.
 template <class W>
-inline constexpr bool may_be_window = std::is_same_v<W, no_argument>;
+inline constexpr bool may_be_window = std::is_same_v<W, none_given>;
 template <class I, class O, class K>
 inline constexpr bool may_be_window<window_along<I, O, K>> = true;
 template <class X, class K, class To, class First, class Second, class Third, class More>
 inline constexpr bool calls_conv =
-    handle<X> && handle<K> && is_to<To> && may_be_window<First> && !std::is_same_v<First, no_argument> &&
-    may_be_window<Second> && may_be_window<Third> && std::is_same_v<More, no_argument>;
+    handle<X> && handle<K> && is_to<To> && may_be_window<First> && !std::is_same_v<First, none_given> &&
+    may_be_window<Second> && may_be_window<Third> && std::is_same_v<More, none_given>;
 
 /// The code of a call that `calls_conv` does not accept: an operand, `to` or a window is missing or of another kind.
 template <class X, class K, class To>
@@ -61,7 +61,7 @@ consteval auto conv_finding() {
     else if constexpr (of_bool<X>) return refusal<"T04 arithmetic on bool: cast the operand", X>{};
     else if constexpr (!are_apart)
       return []<class... M, class... G>(dims<M...>, dims<G...>) {
-        return refusal<"T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
+        return refusal<"T45 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
                        M..., G..., K...>{};
       }(moved{}, given{});
     else if constexpr (traced) return no_error{};
@@ -93,9 +93,9 @@ using conv_line = checked_line<decltype(conv_finding<Backward, A...>())>;
 
 /// Rejects other arguments, for example a window of a pool, a number in the place of the kernel's dim, or dims without
 /// `to`.
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument,
-          detail::argument F = detail::no_argument, detail::argument G = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given, detail::argument E = detail::none_given,
+          detail::argument F = detail::none_given, detail::argument G = detail::none_given>
 requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
 constexpr auto conv(
     A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},
@@ -107,9 +107,9 @@ constexpr auto conv(
   return detail::given_up(a, b);
 }
 
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument,
-          detail::argument D = detail::no_argument, detail::argument E = detail::no_argument,
-          detail::argument F = detail::no_argument, detail::argument G = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given,
+          detail::argument D = detail::none_given, detail::argument E = detail::none_given,
+          detail::argument F = detail::none_given, detail::argument G = detail::none_given>
 requires((handle<A> || handle<B>) && !detail::calls_conv<A, B, C, D, E, F, G>)
 constexpr auto conv_transposed(
     A const& a, B const& b = {}, C const& = {}, D const& = {}, E const& = {}, F const& = {}, G const& = {},

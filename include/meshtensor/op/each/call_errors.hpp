@@ -30,7 +30,7 @@ consteval auto each_body_finding(std::tuple<X...> const*) {
       return refusal<"T11 the body of each and map returns tensors, several as a tuple, or nothing", Given>{};
     else if constexpr (shows<Given, D>)
       return refusal<
-          "T07 the body of each and map returns a tensor that has their dim already: reduce over the dim, or rename it",
+          "T44 the body of each and map returns a tensor that has their dim already: reduce over the dim, or rename it",
           Given, D>{};
     else return no_error{};
   }

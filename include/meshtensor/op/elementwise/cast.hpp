@@ -35,7 +35,7 @@ constexpr auto cast(
   return detail::given_up(x);
 }
 /// Rejects other arguments, for example the dtype before the tensor, or a dtype that is not a constant.
-template <detail::argument A, detail::argument B = detail::no_argument, detail::argument C = detail::no_argument>
+template <detail::argument A, detail::argument B = detail::none_given, detail::argument C = detail::none_given>
 requires(handle<A> ? !detail::is_dtype<B> : handle<B>)
 constexpr auto cast(
     A const& a, B const& b = {}, C const& = {},

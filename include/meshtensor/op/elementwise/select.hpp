@@ -34,7 +34,7 @@ struct derivative<function::select> {
 namespace detail {
 /// Whether these are a condition and two values, without a fourth argument.
 template <class C, class A, class B, class D>
-inline constexpr bool is_choice = handle<C> && operand_like<A> && operand_like<B> && std::is_same_v<D, no_argument>;
+inline constexpr bool is_choice = handle<C> && operand_like<A> && operand_like<B> && std::is_same_v<D, none_given>;
 }  // namespace detail
 /// Rejects two numbers as the values, because they have no dtype.
 template <handle C, number_like A, number_like B>
@@ -45,8 +45,8 @@ constexpr auto select(C const& condition, A const&, B const&,
   return detail::given_up(condition);
 }
 /// Rejects a condition that is no tensor.
-template <detail::argument C, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument,
-          detail::argument D = detail::no_argument>
+template <detail::argument C, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument D = detail::none_given>
 requires((handle<C> || handle<A> || handle<B> || handle<D>) && !detail::is_choice<C, A, B, D>)
 constexpr auto select(C const& condition, A const& a = {}, B const& b = {}, D const& d = {},
                       detail::refused_call_with<detail::code_if<handle<C>, "T37", "T28">,
@@ -56,7 +56,7 @@ constexpr auto select(C const& condition, A const& a = {}, B const& b = {}, D co
   return detail::given_up(condition, a, b, d);
 }
 /// Rejects the name that other libraries have for select.
-template <detail::argument C, detail::argument A = detail::no_argument, detail::argument B = detail::no_argument>
+template <detail::argument C, detail::argument A = detail::none_given, detail::argument B = detail::none_given>
 requires(handle<C> || handle<A> || handle<B>)
 constexpr auto where(
     C const& c, A const& a = {}, B const& b = {},

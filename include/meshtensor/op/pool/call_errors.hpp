@@ -31,10 +31,10 @@ consteval auto pool_finding() {
     return refusal<"T03 pool: the operand has the dim that a window gives already", X,
                    typename window_dims<W>::output...>{};
   else if constexpr (!(window_dims<W>::has_fixed_size && ...))
-    return refusal<"T06 pool: the size of a window is not fixed: give it as a number", X>{};
+    return refusal<"T48 pool: the size of a window is not fixed: give it as a number", X>{};
   else if constexpr (!are_distinct<typename window_dims<W>::input...>() ||
                      !are_distinct<typename window_dims<W>::output...>())
-    return refusal<"T07 pool: two windows share a dim: each moves along one and gives one",
+    return refusal<"T45 pool: two windows share a dim: each moves along one and gives one",
                    typename window_dims<W>::input..., typename window_dims<W>::output...>{};
   else return no_error{};
 }
@@ -52,23 +52,23 @@ template <class A>
 concept argument_of_no_pool = argument<A> && !window_of_pool<A>;
 }  // namespace detail
 
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
+template <handle X, detail::argument_of_no_pool A = detail::none_given,
+          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
+          detail::argument_of_no_pool D = detail::none_given>
 constexpr auto max_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
+template <handle X, detail::argument_of_no_pool A = detail::none_given,
+          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
+          detail::argument_of_no_pool D = detail::none_given>
 constexpr auto sum_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
-template <handle X, detail::argument_of_no_pool A = detail::no_argument,
-          detail::argument_of_no_pool B = detail::no_argument, detail::argument_of_no_pool C = detail::no_argument,
-          detail::argument_of_no_pool D = detail::no_argument>
+template <handle X, detail::argument_of_no_pool A = detail::none_given,
+          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
+          detail::argument_of_no_pool D = detail::none_given>
 constexpr auto mean_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                          detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);

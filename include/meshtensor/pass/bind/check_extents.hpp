@@ -134,7 +134,7 @@ constexpr void check_sizes(module const& m, binding& b) {
     }
     total += bytes;
     if (total < most) continue;
-    b.report << "S10 the tensors of this program would have more than 2^60 bytes, with one of [";
+    b.report << "S17 the tensors of this program would have more than 2^60 bytes, with one of [";
     for (int k = 0; k < x.dims.count; ++k)
       b.report << (k == 0 ? "" : ", ") << m.dim_name(x.dims.at[k]) << "=" << b.extent[x.dims.at[k]];
     b.report << "]: give smaller extents";

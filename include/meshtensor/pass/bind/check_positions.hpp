@@ -54,7 +54,7 @@ constexpr void check_positions(module const& m, binding& b) {
       count = product_up_to_longest(count, std::max<std::int64_t>(1, b.extent[dims.at[k]]));
     dtype const type = m.result_value(n).type;
     if (fits(n.kind == primitive::exchange_rows ? count : count - 1, type)) continue;
-    b.report << "S10 positions along ";
+    b.report << "S19 positions along ";
     for (int k = 0; k < dims.count; ++k)
       b.report << (k == 0 ? "'" : " and '") << m.dim_name(dims.at[k]) << "' (" << b.extent[dims.at[k]] << ")";
     b.report << " do not fit " << text_of(type) << ", in which this operation gives them: "

@@ -74,7 +74,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     int d = 0;
     while (d < m.dim_count && !(m.dim_name(d) == g.label)) ++d;
     if (d == m.dim_count) {
-      b.report << "S10 an extent is given for the dim '" << g.label << "', which this program does not have";
+      b.report << "S15 an extent is given for the dim '" << g.label << "', which this program does not have";
       return;
     }
     dim_row const& row = m.dims[d];
@@ -90,7 +90,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       return;
     }
     if (g.extent > longest_dim) {
-      b.report << "S10 the dim '" << g.label << "' cannot have the extent " << g.extent
+      b.report << "S17 the dim '" << g.label << "' cannot have the extent " << g.extent
                << ": an extent is at most 2^48";
       return;
     }
@@ -116,18 +116,18 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::dynamic: break;
     }
     if (b.extent[d] > longest_dim) {
-      b.report << "S10 the dim '" << m.dim_name(d) << "' would have an extent of more than 2^48: ";
+      b.report << "S17 the dim '" << m.dim_name(d) << "' would have an extent of more than 2^48: ";
       if (row.first == id{no_id}) b.report << "make it shorter";
       else b.report << "'" << m.dim_name(row.first) << "' is " << b.extent[row.first] << ", make it shorter";
       return;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
       if (row.kind == dim_row::counted) {
-        b.report << "S10 '" << m.dim_name(d) << "': at_most of a while_loop is a number of at least 1 that is known "
+        b.report << "S18 '" << m.dim_name(d) << "': at_most of a while_loop is a number of at least 1 that is known "
                  << "when the executable is made: a literal, or made of extents";
         return;
       }
-      b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
+      b.report << "S16 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
                << ", by the dims that it is made from: ";
       if (row.kind == dim_row::windowed)
         b.report << "a window needs " << -window_places::of(row.value).offset << " elements of '"

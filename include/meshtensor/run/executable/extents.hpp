@@ -38,8 +38,8 @@ class given_extents {
 
 /// Binds the axes that MESHTENSOR_MESH names, as in `data=2,model=2`.
 ///
-/// errors  S01 the text has another form, the mesh lacks the axis, or its type or the program gives the axis another
-/// size
+/// errors  S01 the type or the program gives the axis another size; S04 the mesh lacks the axis; S27 the text has
+///         another form
 template <class = lazy>
 void bind_axes_of_environment(mesh_shape& mesh) {
   char const* const text = std::getenv("MESHTENSOR_MESH");

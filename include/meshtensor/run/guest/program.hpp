@@ -44,9 +44,9 @@ class guest_steps {
   }
   void get(int output, guest_memory const& to) {
     guest_port const& port = at(p_.outputs, output);
-    if (!has_stepped_) throw error("R35", {"the output '", port.label, "' is asked for, but no step has been made"});
+    if (!has_stepped_) throw error("R37", {"the output '", port.label, "' is asked for, but no step has been made"});
     if (outputs().is_callers(port.label))
-      throw error("R35", {"the output '", port.label,
+      throw error("R38", {"the output '", port.label,
                           "' is asked for, but the last step wrote it into an array of "
                           "yours, by fetch: read it there"});
     view const whole = checked(port, "output", outputs().local_window(port.label), to);
@@ -85,11 +85,11 @@ class guest_steps {
  private:
   static guest_port const& at(std::vector<guest_port> const& ports, int i) {
     if (i < 0 || static_cast<std::size_t>(i) >= ports.size())
-      throw error("R35", {"a guest has no port ", i, ": its header or module is of another program"});
+      throw error("R46", {"a guest has no port ", i, ": its header or module is of another program"});
     return ports[static_cast<std::size_t>(i)];
   }
   [[noreturn]] static void refuse_null(guest_port const& port) {
-    throw error("R35", {"the address of the array for '", port.label, "' is null"});
+    throw error("R39", {"the address of the array for '", port.label, "' is null"});
   }
   view input_window(guest_port const& port) {
     return held() == 1 ? inputs().local_window(port.label) : inputs().window(port.label);
@@ -99,10 +99,10 @@ class guest_steps {
     for (int i = 0; i < like.count; ++i) dims.push_back({graph().dim_name(like.dim[i]), extents[i]});
     return text_of(dims);
   }
-  /// The memory as a view. errors R11 other extents; R35 a null address, or strides that do not fit
+  /// The memory as a view. errors R11 other extents; R39 a null address; R44 and R45 strides that do not fit
   view checked(guest_port const& port, char const* what, view v, guest_memory const& m) const {
     if (v.count > 0 && m.extents == nullptr)
-      throw error("R35", {"the extents of the array for '", port.label, "' are null, and only its strides may be"});
+      throw error("R39", {"the extents of the array for '", port.label, "' are null, and only its strides may be"});
     for (int i = 0; i < v.count; ++i)
       if (m.extents[i] != v.extent[i])
         throw error("R11", {"this rank's part of the ", what, " '", port.label, "' is ", text_of_extents(v, v.extent),
@@ -112,10 +112,10 @@ class guest_steps {
     for (int i = 0; i < v.count && m.strides != nullptr; ++i) {
       v.stride[i] = m.strides[i];
       if (v.extent[i] > 1 && (v.stride[i] > longest_dim || v.stride[i] < -longest_dim))
-        throw error("R35", {"two elements of the array for '", port.label, "' that are neighbours along '",
+        throw error("R44", {"two elements of the array for '", port.label, "' that are neighbours along '",
                             graph().dim_name(v.dim[i]), "' are not a whole number of elements apart: copy the array"});
       if (v.extent[i] > 1 && v.stride[i] == 0 && what != std::string_view("input"))
-        throw error("R35", {"all elements of the array for '", port.label, "' along '", graph().dim_name(v.dim[i]),
+        throw error("R45", {"all elements of the array for '", port.label, "' along '", graph().dim_name(v.dim[i]),
                             "' are in one place, for its stride is 0: an output needs a place for each"});
     }
     v.data = m.data;
