@@ -56,6 +56,10 @@ template <class Policy>
 using train = mt::precision<mt::replicas<train_step, replica, Policy>, mt::f64>;
 using pushed = mt::replicas<train_step, replica, mt::stochastic_gradient_push<mt::random_out_degrees<5>>>;
 
+using post_local = mt::by_step<mt::first_steps<1>, mt::synchronous, mt::local_sgd<2>>;
+using averaged_at_times =
+    mt::by_step<mt::every_nth_step<2>, mt::local_sgd<1>, mt::stochastic_gradient_push<mt::random_out_degrees<5>>>;
+
 struct listed_regime {
   char const* label;
   mt::name entry;
@@ -68,15 +72,26 @@ listed_regime entry(char const* label) {
 }
 inline std::vector<listed_regime> all() {
   using normed = mt::precision<mt::replicas<train_normed, replica, mt::synchronous>, mt::f64>;
-  return {entry<train<mt::synchronous>>("synchronous"),
-          entry<normed>("synchronous with a norm"),
-          entry<train<mt::stochastic_gradient_push<>>>("push"),
-          entry<mt::precision<pushed, mt::f64>>("irregular push"),
-          entry<train<mt::overlapped_gradient_push<mt::base_graph<2>>>>("overlapped push"),
-          entry<train<mt::decentralized_sgd<>>>("decentralized"),
-          entry<train<mt::local_sgd<2>>>("local"),
-          entry<train<mt::diloco<2>>>("diloco"),
-          entry<mt::precision<mt::consensus<evaluate, pushed>, mt::f64>>("consensus")};
+  return {
+      entry<train<mt::synchronous>>("synchronous"),
+      entry<normed>("synchronous with a norm"),
+      entry<train<mt::stochastic_gradient_push<>>>("push"),
+      entry<mt::precision<pushed, mt::f64>>("irregular push"),
+      entry<train<mt::overlapped_gradient_push<mt::base_graph<2>>>>("overlapped push"),
+      entry<train<mt::decentralized_sgd<>>>("decentralized"),
+      entry<train<mt::local_sgd<2>>>("local"),
+      entry<train<mt::diloco<2>>>("diloco"),
+      entry<train<mt::biased_gradient_push<>>>("biased push"),
+      entry<train<mt::no_loco<2>>>("pairs"),
+      entry<train<mt::streaming_diloco<4, 2>>>("streaming"),
+      entry<train<post_local>>("post-local"),
+      entry<train<averaged_at_times>>("push with averages"),
+      entry<train<mt::compressed<mt::top_k_values<1, 5>, mt::synchronous>>>("top-k of gradients"),
+      entry<train<mt::compressed<mt::random_k_values<2, 5>, mt::local_sgd<2>>>>("random-k of local steps"),
+      entry<train<mt::compressed<mt::quantized<4>, mt::diloco<2>>>>("4 bits of outer gradients"),
+      entry<train<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<mt::directed_ring>>>>("8 bits of push"),
+      entry<train<mt::compressed<mt::top_k_values<1, 5>, mt::decentralized_sgd<>>>>("top-k of gossip"),
+      entry<mt::precision<mt::consensus<evaluate, pushed>, mt::f64>>("consensus")};
 }
 
 }  // namespace regimes

@@ -24,7 +24,7 @@ struct decentralized_sgd {
     auto const send = r.template hop<T>();
     for (int i = 0; i < r.size(); ++i) {
       auto const [p, next] = r[i];
-      r.set(r[i], send(p) + (next - p));
+      r.set(r[i], send(p, p) + (next - p));
     }
   }
 };

@@ -145,6 +145,14 @@ class topology_round {
     }
     return detail::rewrapped(r.b, x, all);
   }
+  /// The value that comes to each worker in a slot, without its weight, or zeros if no message comes.
+  template <handle X>
+  constexpr X arriving(X const& x, int slot) const {
+    builder& b = *x.owner;
+    return detail::rewrapped(b, x, permute(b, x.id, sources_[static_cast<std::size_t>(slot)], along_));
+  }
+  /// The weight of what comes to each worker in a slot or, if the slot is -1, of what it keeps. It is an f64.
+  constexpr value_id weight(int slot) const { return slot < 0 ? kept_ : weights_[static_cast<std::size_t>(slot)]; }
 
  private:
   static constexpr value_id share(builder& b, value_id x, value_id weight) {

@@ -3,17 +3,10 @@
 #pragma once
 
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/regime/training_replica.hpp"
+#include "meshtensor/regime/policy.hpp"
 
 namespace meshtensor {
 namespace detail {
-
-/// A policy that has a function for gradients, or for the parameters after the update.
-template <class Policy, class Replica>
-concept exchanges_gradients =
-    requires(Policy const& p, Replica const& r, any_tensor<Replica::type> const& g) { p.gradient(r, g); };
-template <class Policy, class Replica>
-concept changes_updates = requires(Policy const& p, Replica const& r) { p.after_update(r); };
 
 /// Replaces the gradients of an optimizer by the gradients that a policy makes of all replicas' gradients.
 template <class Policy, scope S, dim_type D>
@@ -29,7 +22,8 @@ struct policy_gradients final : regime_hooks {
   constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
     constexpr dtype T = parameters_of<S>::value;
     if constexpr (exchanges_gradients<Policy, training_replica<S, D>>) {
-      gradient = policy.gradient(training_replica<S, D>(whole, along), any_tensor<T>(&b, gradient)).id;
+      training_replica<S, D> const one(whole, along);
+      gradient = exchanged_gradient(policy, one, any_tensor<T>(&b, gradient), any_tensor<T>(&b, parameter)).id;
       covered.add(variable_read(b, parameter));
     }
     return gradient;
@@ -60,18 +54,6 @@ struct policy_gradients final : regime_hooks {
 struct policy_states final : regime_hooks {
   constexpr explicit policy_states(dim_id along) { replicas = along; }
 };
-
-/// Lets a policy change the parameters that a step has updated, if it has a function for this.
-template <class Policy, class Replica>
-constexpr void update_after(Policy const& policy, Replica const& one, dim_id along) {
-  if constexpr (changes_updates<Policy, Replica>) {
-    auto const here = one.scope.enter();
-    policy_states marks(along);
-    one.scope.recorder().regime = &marks;
-    policy.after_update(one);
-    one.scope.recorder().regime = nullptr;
-  }
-}
 
 }  // namespace detail
 
@@ -111,7 +93,12 @@ struct replicas {
           Program{}(m);
           b.regime = nullptr;
           if constexpr (detail::exchanges_gradients<Policy, training_replica<S, D>>) hooks.require_covered(b);
-          detail::update_after(policy, training_replica<S, D>(m, Replica), hooks.replicas);
+          training_replica<S, D> const one(m, Replica);
+          auto const here = one.scope.enter();
+          detail::policy_states marks(hooks.replicas);
+          b.regime = &marks;
+          detail::change_updates(policy, one);
+          b.regime = nullptr;
         },
         start_equal);
   }

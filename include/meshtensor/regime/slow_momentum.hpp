@@ -3,7 +3,7 @@
 // its gradient.
 #pragma once
 
-#include "meshtensor/regime/training_replica.hpp"
+#include "meshtensor/regime/period_start.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -16,22 +16,34 @@ struct outer_step {
   double learning_rate, decay;
   bool nesterov;
 
+  constexpr outer_step(double rate, double kept, bool looks_ahead)
+      : learning_rate(rate), decay(kept), nesterov(looks_ahead) {}
+
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    auto const start_of = [](auto const& one, int i) { return one.scope.state_like("start", one[i].before); };
-    r.when(r.begins(Steps), [&](auto const& one) {
-      for (int i = 0; i < one.size(); ++i) one.scope.update(start_of(one, i), one[i].before);
+    step(r, r.begins(Steps), r.ends(Steps), [](int) { return true; });
+  }
+
+ protected:
+  /// The outer step of the parameters that `of_period` chooses, whose period begins and ends under two conditions.
+  template <class Replica, class Begins, class Ends, class Chosen>
+  constexpr void step(Replica const& r, Begins const& begins, Ends const& ends, Chosen const& of_period) const {
+    period_start::keep(r, begins, of_period);
+    r.when(ends, [&](auto const& one) {
+      for (int i = 0; i < one.size(); ++i)
+        if (of_period(i)) step(one, one[i]);
     });
-    r.when(r.ends(Steps), [&](auto const& one) {
-      for (int i = 0; i < one.size(); ++i) {
-        auto const start = one.scope.next(start_of(one, i));
-        auto const gradient = start - one.mean(one[i].after);
-        auto const before = one.scope.state_like("velocity", one[i].before);
-        auto const velocity = before * decay + gradient;
-        one.scope.update(before, velocity);
-        one.set(one[i], start - (nesterov ? velocity * decay + gradient : velocity) * learning_rate);
-      }
-    });
+  }
+
+ private:
+  template <class Replica, class Parameter>
+  constexpr void step(Replica const& one, Parameter const& p) const {
+    auto const start = period_start::of(one, p);
+    auto const gradient = start - one.mean_from(start, p);
+    auto const before = one.scope.state_like("velocity", p.before);
+    auto const velocity = before * decay + gradient;
+    one.scope.update(before, velocity);
+    one.set(p, start - (nesterov ? velocity * decay + gradient : velocity) * learning_rate);
   }
 };
 
@@ -47,7 +59,7 @@ struct outer_step {
 /// source  Wang et al., arXiv:1910.00643, algorithm 1, with a base optimizer of constant learning rate
 template <int Steps>
 struct slow_momentum : detail::outer_step<Steps> {
-  constexpr slow_momentum() : detail::outer_step<Steps>{1, 0.5, false} {}
+  constexpr slow_momentum() : detail::outer_step<Steps>(1, 0.5, false) {}
 };
 
 /// A policy in which replicas take `Steps` steps alone, with AdamW as a rule, and an outer Nesterov momentum takes the
@@ -57,7 +69,7 @@ struct slow_momentum : detail::outer_step<Steps> {
 /// source  Douillard et al., arXiv:2311.08105, algorithm 1
 template <int Steps>
 struct diloco : detail::outer_step<Steps> {
-  constexpr diloco() : detail::outer_step<Steps>{0.7, 0.9, true} {}
+  constexpr diloco() : detail::outer_step<Steps>(0.7, 0.9, true) {}
 };
 
 }  // namespace meshtensor

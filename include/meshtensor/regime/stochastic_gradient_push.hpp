@@ -42,7 +42,7 @@ struct stochastic_gradient_push : detail::push_sum {
       r.set(r[i], next + p * (w - 1));
     }
     auto const mixed_w = send(w);
-    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after) / mixed_w);
+    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after, r[i].before) / mixed_w);
     r.scope.update(w, mixed_w);
   }
 };
@@ -60,9 +60,23 @@ struct overlapped_gradient_push : detail::push_sum {
     auto const w = weight(r.scope), mixed_w = send(w);
     for (int i = 0; i < r.size(); ++i) {
       auto const [p, next] = r[i];
-      r.set(r[i], (send(p * w) + (next - p)) / mixed_w);
+      r.set(r[i], (send(p * w, p) + (next - p)) / mixed_w);
     }
     r.scope.update(w, mixed_w);
+  }
+};
+
+/// Stochastic gradient push without the weight, for comparisons: p ← P p′. On a topology whose replicas receive more or
+/// less than they send, the result is biased. `decentralized_sgd` is `overlapped_gradient_push` without the weight.
+///
+/// layout, errors  as of `stochastic_gradient_push`
+/// source  Assran et al., arXiv:1811.10792, section 6 (biased)
+template <topology T = one_peer_exponential>
+struct biased_gradient_push {
+  template <class Replica>
+  constexpr void after_update(Replica const& r) const {
+    auto const send = r.template hop<T>();
+    for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after, r[i].before));
   }
 };
 

@@ -14,8 +14,8 @@ namespace meshtensor {
 /// source  Buchlovsky et al., arXiv:1902.00465, section 3; Goyal et al., arXiv:1706.02677
 struct synchronous {
   template <class Replica, handle G>
-  constexpr G gradient(Replica const& r, G const& g) const {
-    return r.mean(g);
+  constexpr G gradient(Replica const& r, G const& g, G const& parameter) const {
+    return r.mean(g, parameter);
   }
 };
 

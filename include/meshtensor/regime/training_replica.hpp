@@ -20,6 +20,7 @@ struct updated_parameter {
 /// A round of a topology, for the values of one replica.
 template <topology T, dim_type D>
 struct replica_hop {
+  static constexpr int slots = topology_round<T, D>::slots;
   topology_round<T, D> round;
   D along;
 
@@ -27,6 +28,11 @@ struct replica_hop {
   template <handle X>
   constexpr X operator()(X const& x) const {
     return own(round(across(x, along)), along);
+  }
+  /// The same for values of a parameter, of which `compressed` sends compressed changes.
+  template <handle X>
+  constexpr X operator()(X const& x, X const& /*parameter*/) const {
+    return (*this)(x);
   }
 };
 
@@ -36,6 +42,8 @@ class training_replica {
  public:
   /// The dtype of the parameters.
   static constexpr dtype type = detail::parameters_of<S>::value;
+  /// Whether messages are compressed, so that a policy keeps the values that all replicas know.
+  static constexpr bool compresses = false;
   /// The scope of the policy's own states and numbers.
   S const scope;
 
@@ -52,7 +60,7 @@ class training_replica {
 
   /// The same replica in the scope of a branch.
   constexpr training_replica(S const& branch, training_replica const& other)
-      : scope(branch), along_(other.along_), updated_(other.updated_) {}
+      : scope(branch), along_(other.along_), first_(other.first_), updated_(other.updated_) {}
 
   /// How many parameters the step has updated.
   constexpr int size() const { return updated_.count; }
@@ -68,12 +76,25 @@ class training_replica {
   /// The number of replicas.
   constexpr number count() const { return extent(along_); }
   /// The number of training steps before this one.
-  constexpr number round() const { return scope.step(); }
+  constexpr number round() const { return first_ == 0 ? scope.step() : scope.step() - first_; }
+  /// Lets a step have the number 0 for this policy.
+  constexpr void count_from(int step) { first_ = step; }
 
   /// The mean of the values of all replicas.
   template <handle X>
   constexpr X mean(X const& x) const {
     return meshtensor::mean(across(x, along_), along_);
+  }
+  /// The mean of changes of a parameter, for example of its gradients. `compressed` sends them compressed.
+  template <handle X>
+  constexpr X mean(X const& x, X const& /*parameter*/) const {
+    return mean(x);
+  }
+  /// The mean of the values that the step has given to a parameter. `start` is a value that all replicas have, and
+  /// `compressed` sends the differences from it.
+  template <class Start>
+  constexpr any_tensor<type> mean_from(Start const& /*start*/, updated_parameter<type> const& p) const {
+    return mean(p.after);
   }
   /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
   template <topology T>
@@ -97,9 +118,31 @@ class training_replica {
         },
         nothing);
   }
+  /// Does one of two things, each of which takes the replica in the scope of a branch.
+  template <class P, class Then, class Otherwise>
+  constexpr void either(P const& condition, Then const& then, Otherwise const& otherwise) const {
+    auto const done = [&](auto const& what) {
+      return [&](meshtensor::scope auto b) {
+        what(training_replica(b, *this));
+        return full(b, 0, i64);
+      };
+    };
+    cond(scope, condition, done(then), done(otherwise));
+  }
+  /// The result of one of two functions.
+  template <class P, class Then, class Otherwise>
+  constexpr auto chosen(P const& condition, Then const& then, Otherwise const& otherwise) const {
+    auto const given = [&](auto const& what) {
+      return [&](meshtensor::scope auto b) { return what(training_replica(b, *this)); };
+    };
+    return cond(scope, condition, given(then), given(otherwise));
+  }
+
+ protected:
+  D along_;
 
  private:
-  D along_;
+  int first_ = 0;  // the step with the number 0
   id_list<> updated_{};
 };
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The concept of a compressor, which makes a short message of a tensor and a nearby tensor of a message.
+#pragma once
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+#include "meshtensor/regime/flat_parameter.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// A message. `sent` are the tensors that travel, and `shared` those that each replica computes for itself, because
+/// they are the same in all.
+template <class Sent, class Shared = std::tuple<>>
+struct compressed_message {
+  Sent sent;
+  Shared shared;
+};
+template <class... Sent>
+constexpr auto message_of(Sent const&... sent) {
+  return compressed_message<std::tuple<Sent...>>{std::tuple(sent...), {}};
+}
+
+}  // namespace detail
+
+/// A compressor is an empty type. `encode` makes a message of a tensor with dims, in the scope of one replica. `decode`
+/// makes a tensor with the dims `dims` of a message. In front of these dims may be other dims, which `outer` lists and
+/// each tensor in `sent` has. If `is_linear`, the mean of messages is the message of the mean. `consensus_step` is the
+/// share of the way to their neighbours that replicas take in a round of a topology, see `compressed`.
+template <class C>
+concept compressor = std::is_empty_v<C> && requires {
+  { C::is_linear } -> std::same_as<bool const&>;
+  { C::consensus_step } -> std::same_as<double const&>;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compressed messages on ranks of MPI with one replica each: the bytes that MPI carries are those of the messages.
+// passes: start-up
+// ranks: 2 3 4 8
+// needs: mpi
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+
+#include "meshtensor/job/mpi_runner.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "mpi/counted.hpp"
+#include "mpi/ranks.hpp"
+
+namespace {
+
+namespace mt = meshtensor;
+
+inline constexpr struct worker_dim : mt::dim<"worker"> {} worker;
+inline constexpr struct batch_dim : mt::dim<"batch", 2> {} batch;
+inline constexpr struct in_dim : mt::dim<"in", 40> {} in;
+inline constexpr struct out_dim : mt::dim<"out", 25> {} out;
+constexpr std::int64_t weights = 40 * 25, gains = 25, parameters = weights + gains;
+
+struct train_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, in);
+    auto const h = tanh(einsum(x, s.parameter("weight", in, out), mt::to(batch, out)));
+    auto const y = sum(h * s.parameter("gain", out, mt::constant(0.5)), out) - 1;
+    mt::sgd{.learning_rate = 0.05}.minimize(s / "optimizer", mean(y * y));
+  }
+};
+
+/// Steps of all replicas of `job`.
+template <class Policy>
+class training {
+ public:
+  explicit training(mt::job const& job)
+      : mesh_(mt::mesh_shape{}.add("ax", ranks::count())),
+        traced_(mt::on_heap([] { return mt::trace<mt::replicas<train_step, worker, Policy>>(); })),
+        low_(mt::lower(*traced_, mt::entry_name<train_step>(), mesh_, mt::layout_rules{}.shard("worker", {"ax"}),
+                       std::array{mt::dim_extent{mt::name("worker"), ranks::count()}})),
+        values_(job, 5),
+        step_(values_, low_->graph, low_->planned, mesh_, low_->entry),
+        x_(static_cast<std::size_t>(ranks::count()) * 80) {
+    for (std::size_t i = 0; i < x_.size(); ++i) x_[i] = static_cast<float>(i * 31 % 17) / 8 - 1;
+    step_.feed("x", x_.data());
+  }
+  void step() { step_.step(); }
+  std::int64_t planned() const { return mt::traffic_of(low_->graph, low_->planned).bytes; }
+  mt::store const& values() const { return values_; }
+
+ private:
+  mt::mesh_shape mesh_;
+  std::unique_ptr<mt::module> traced_;
+  std::unique_ptr<mt::lowering> low_;
+  mt::store values_;
+  mt::session<mt::reference_device> step_;
+  std::vector<float> x_;
+};
+
+/// The bytes that a rank plans to send in a step. They are those that it receives from others, unless an all_reduce
+/// splits them unevenly.
+template <class Policy>
+std::int64_t sent(bool reduces = false) {
+  mt::job const by_mpi{std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)};
+  training<Policy> mine(by_mpi);
+  for (int round = 0; round < 3; ++round) {
+    counted::clear();
+    mine.step();
+    if (!reduces) CHECK(counted::all_received() == mine.planned());
+  }
+  return mine.planned();
+}
+template <class C>
+using gradients = mt::compressed<C, mt::synchronous>;
+template <class C>
+using gossip = mt::compressed<C, mt::stochastic_gradient_push<mt::directed_ring>>;
+
+constexpr std::int64_t part(std::int64_t of) { return (weights + of - 1) / of + (gains + of - 1) / of; }
+
+}  // namespace
+
+TEST_CASE("a mean of compressed gradients is an all_gather of the messages") {
+  std::int64_t const others = ranks::count() - 1;
+  CHECK(sent<gradients<mt::top_k_values<1, 100>>>() == others * part(100) * 8);
+  CHECK(sent<gradients<mt::quantized<8>>>() == others * (parameters + 2 * 4));
+  CHECK(sent<gradients<mt::quantized<4>>>() == others * (part(2) + 2 * 4));
+}
+TEST_CASE("random positions are not sent, so a mean is an all_reduce of the kept values") {
+  double const least = 8.0 * parameters * (ranks::count() - 1) / ranks::count();  // of an all_reduce of all gradients
+  CHECK(static_cast<double>(sent<mt::synchronous>(true)) >= least);
+  CHECK(static_cast<double>(sent<gradients<mt::random_k_values<1, 100>>>(true)) < least / 40);
+  if (ranks::count() <= 4) CHECK(static_cast<double>(sent<gradients<mt::top_k_values<1, 100>>>()) < least / 20);
+}
+TEST_CASE("compressed gossip sends one message, with the weight of push-sum whole") {
+  CHECK(sent<gossip<mt::quantized<8>>>() == parameters + 2 * 4 + 4);
+  CHECK(sent<gossip<mt::quantized<4>>>() == part(2) + 2 * 4 + 4);
+  CHECK(sent<gossip<mt::top_k_values<1, 100>>>() == part(100) * 8 + 4);
+  CHECK(sent<gossip<mt::random_k_values<1, 100>>>() == part(100) * 4 + 4);
+}
+TEST_CASE("DiLoCo with 50 inner steps sends a fiftieth of what synchronous training does") {
+  mt::job const by_mpi{std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)};
+  training<mt::diloco<50>> outer(by_mpi);
+  training<mt::synchronous> every(by_mpi);
+  auto const received = [](auto& one, int steps) {
+    counted::clear();
+    for (int step = 0; step < steps; ++step) one.step();
+    std::int64_t calls = 0;
+    for (auto const& [name, count] : counted::calls_made) calls += count;
+    return std::pair(counted::all_received(), calls);
+  };
+  auto const [rare, rare_calls] = received(outer, 50);
+  auto const [bytes, calls] = received(every, 1);
+  CHECK(calls > 0);
+  CHECK(rare_calls == calls);
+  CHECK(rare == bytes);
+  CHECK(outer.planned() == every.planned());
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compressed messages beside their algorithms on the host: which values a message keeps, what the residual keeps, and
+// how the public copies of replicas follow them.
+// passes: start-up
+#include <algorithm>
+#include <numeric>
+
+#include "unit/regime/beside_host.hpp"
+
+using namespace beside_host;
+
+namespace {
+
+using compression = std::function<numbers(numbers const& x, int step)>;
+
+/// The largest of each `of`, rounded up.
+compression top(std::size_t kept, std::size_t of) {
+  return [=](numbers const& x, int) {
+    std::vector<std::size_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return std::abs(x[a]) > std::abs(x[b]); });
+    numbers y(x.size());
+    for (std::size_t i = 0; i < (x.size() * kept + of - 1) / of; ++i) y[order[i]] = x[order[i]];
+    return y;
+  };
+}
+compression rounded(int bits) {
+  return [=](numbers const& x, int) {
+    double most = 0;
+    for (double const one : x) most = std::max(most, std::abs(one));
+    double const scale = most / ((1 << (bits - 1)) - 1);
+    numbers y = x;
+    for (double& one : y) one = scale == 0 ? 0 : std::floor(one / scale + 0.5) * scale;
+    return y;
+  };
+}
+values each_of(values const& x, compression const& c, int step) {
+  values all;
+  for (numbers const& one : x) all.push_back(c(one, step));
+  return all;
+}
+values zeros_like(values const& x) { return values(x.size(), numbers(x[0].size())); }
+
+/// The mean of messages with error feedback.
+values fed_back(values const& x, values& residual, compression const& c, int step) {
+  if (residual.empty()) residual = zeros_like(x);
+  values const whole = combined(x, residual, plus), sent = each_of(whole, c, step);
+  residual = combined(whole, sent, minus);
+  return mean(sent);
+}
+mixing synchronous(compression const& c) {
+  return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
+             int step) {
+    auto const by = [](double factor) { return [=](double a, double b) { return (a - b) * factor; }; };
+    values const g = combined(before, after, by(10)),
+                 sent = fed_back(g, states["regime/" + path + "/residual"], c, step);
+    return combined(before, sent, [](double p, double one) { return p - 0.1 * one; });
+  };
+}
+mixing local(int period, compression const& c) {
+  return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
+             int step) {
+    values& start = states["start of " + path];
+    if (step % period == 0) start = before;
+    if ((step + 1) % period != 0) return after;
+    values const change = combined(after, start, minus);
+    return combined(start, fed_back(change, states["regime/" + path + "/residual"], c, step), plus);
+  };
+}
+/// A round in which each replica mixes what it knows of its neighbours.
+template <mt::topology T>
+values by_copies(values const& x, std::map<std::string, values>& states, std::string const& path, double share,
+                 compression const& c, int step) {
+  values &copy = states["regime/" + path + "/public_copy"], &all = states["regime/" + path + "/neighbours"];
+  if (copy.empty()) copy = all = zeros_like(x);
+  values const sent = each_of(combined(x, copy, minus), c, step);
+  copy = combined(copy, sent, plus), all = combined(all, mixed<T>(sent, step), plus);
+  values const way = combined(all, copy, minus);
+  return combined(x, way, [&](double one, double w) { return one + share * w; });
+}
+template <mt::topology T>
+mixing gossip(double share, compression const& c) {
+  return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
+             int step) {
+    return combined(by_copies<T>(before, states, path, share, c, step), combined(after, before, minus), plus);
+  };
+}
+template <mt::topology T>
+mixing push(double share, compression const& c) {
+  return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
+             int step) {
+    values& w = states["regime/push_sum_weight"];
+    values const x = combined(combined(before, spread(w, before), times), combined(after, before, minus), plus);
+    values const sent = by_copies<T>(x, states, path, share, c, step);
+    w = combined(w, mixed<T>(w, step), [&](double one, double m) { return one + share * (m - one); });
+    return combined(sent, spread(w, sent), over);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("synchronous training sends compressed gradients, and keeps the rest for the next step") {
+  std::vector<std::string> const residual{"regime/first/weight/residual", "regime/gain/residual"};
+  compare<mt::compressed<mt::top_k_values<1, 4>, mt::synchronous>, plain_step>(7, synchronous(top(1, 4)), residual);
+  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, plain_step>(5, synchronous(rounded(4)), residual);
+}
+TEST_CASE("local SGD sends compressed ways from the start of a period") {
+  compare<mt::compressed<mt::top_k_values<2, 5>, mt::local_sgd<3>>>(10, local(3, top(2, 5)));
+  compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, rounded(8)));
+}
+TEST_CASE("gossip sends compressed changes of public copies") {
+  std::vector<std::string> const copies{"regime/first/weight/public_copy", "regime/gain/neighbours"};
+  compare<mt::compressed<mt::quantized<8>, mt::decentralized_sgd<>>>(5, gossip<mt::ring>(1, rounded(8)), copies);
+  compare<mt::compressed<mt::top_k_values<1, 8>, mt::decentralized_sgd<>>>(7, gossip<mt::ring>(0.125, top(1, 8)),
+                                                                           copies);
+  compare<mt::compressed<mt::quantized<4>, mt::stochastic_gradient_push<mt::directed_ring>>>(
+      5, push<mt::directed_ring>(0.5, rounded(4)), {"regime/push_sum_weight"});
+}
+
+namespace {
+/// A program that learns nothing.
+struct idle {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", in, out);
+    s.update(w, w);
+  }
+};
+struct mass {
+  double lost;      // the largest change of the sum of numerators over all replicas
+  double distance;  // of a replica from the mean at the end
+};
+template <class Policy>
+mass after(int steps) {
+  program p = program::of<in_f64<mt::replicas<idle, replica, Policy>>>();
+  p.run();
+  p.settings.step = 0;
+  numbers const start = drawn(n * 6, 11);
+  for (auto& [path, b] : p.variables)
+    for (int i = 0; i < b.size(); ++i)
+      b.set(i, path == "w" ? start[static_cast<std::size_t>(i)] : path == "regime/push_sum_weight" ? 1 : 0);
+  for (int step = 0; step < steps; ++step) p.run();
+  auto const weight = p.variables.find("regime/push_sum_weight");
+  mass found{0, 0};
+  for (int k = 0; k < 6; ++k) {
+    double before = 0, now = 0;
+    for (int i = 0; i < n; ++i) {
+      before += start[static_cast<std::size_t>(6 * i + k)];
+      now += p.variables.at("w").number_at(6 * i + k) * (weight == p.variables.end() ? 1 : weight->second.number_at(i));
+    }
+    found.lost = std::max(found.lost, std::abs(now - before));
+    for (int i = 0; i < n; ++i)
+      found.distance = std::max(found.distance, std::abs(p.variables.at("w").number_at(6 * i + k) - before / n));
+  }
+  return found;
+}
+}  // namespace
+
+TEST_CASE("compressed gossip keeps the sum over 1000 steps, and replicas reach the mean") {
+  auto const check = [](mass const& m) {
+    CHECK(m.lost < 1e-12 * n);
+    CHECK(m.distance < 1e-6);
+  };
+  check(after<mt::compressed<mt::top_k_values<1, 6>, mt::decentralized_sgd<>>>(1000));
+  check(after<mt::compressed<mt::random_k_values<1, 3>, mt::decentralized_sgd<>>>(1000));
+  check(after<mt::compressed<mt::quantized<4>, mt::decentralized_sgd<>>>(1000));
+  check(after<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<towards_first>>>(1000));
+  check(after<mt::compressed<mt::quantized<4>, mt::overlapped_gradient_push<towards_first>>>(1000));
+}
+TEST_CASE("random positions differ from step to step and between parameters, and are the same in all replicas") {
+  using kept = mt::random_k_values<1, 6>;
+  program p = program::of<in_f64<mt::replicas<idle, replica, mt::compressed<kept, mt::decentralized_sgd<>>>>>();
+  p.run();
+  p.settings.step = 0;
+  for (int i = 0; i < n * 6; ++i) p.variables.at("w").set(i, 1 + i);
+  numbers before(static_cast<std::size_t>(n * 6));
+  for (int i = 0; i < n * 6; ++i) p.variables.at("regime/w/public_copy").set(i, 0);
+  std::map<int, int> drawn_at;
+  for (int step = 0; step < 60; ++step) {
+    p.run();
+    numbers const now = numbers_of(p.variables.at("regime/w/public_copy"));
+    int at = -1;
+    for (int i = 0; i < n * 6; ++i) {
+      auto const k = static_cast<std::size_t>(i);
+      if (now[k] == before[k]) continue;
+      if (at < 0) at = i % 6;
+      CHECK(i % 6 == at);  // one position, in all replicas
+    }
+    if (at >= 0) ++drawn_at[at];
+    before = now;
+  }
+  CHECK(drawn_at.size() == 6);
+}
