@@ -13,13 +13,37 @@
 
 namespace meshtensor {
 
+namespace detail {
+
+/// The bytes that the first member of a collective receives. Rows that move by sources count as if all came from other
+/// members, because only a step knows the sources.
+constexpr std::int64_t received_at_most(collective_call const& call, int count) {
+  bool const is_permute = call.kind == collective::move && call.moves->by_sources;
+  return is_permute ? bytes_of(call) : received_bytes_of(call, count, 0);
+}
+/// The index of the link of a mesh axis.
+///
+/// errors  R28 the axis has no link, or its link carries no bytes
+inline std::size_t index_of_link(std::vector<link> const& links, name const& axis) {
+  std::size_t i = 0;
+  while (i < links.size() && !(links[i].axis == axis)) ++i;
+  if (i == links.size())
+    throw error("R28", {"the mesh axis '", axis, "' has no link: a model of a network needs one for each axis"});
+  if (!(links[i].bytes_per_second > 0) || links[i].latency < 0)
+    throw error("R28", {"the link of the mesh axis '", axis, "' carries no bytes: give it a rate, in bytes a second"});
+  return i;
+}
+
+}  // namespace detail
+
 /// Seconds of a collective over `count` ranks: the time of its messages one after the other, plus the time of the bytes
-/// that a rank receives.
+/// that a rank receives. A permute is one message from each source, at the same time.
 constexpr double seconds_of(link const& l, collective_call const& call, int count) {
   if (count < 2) return 0;
   bool const reduces = call.kind == collective::all_reduce;
-  return messages_in_turn(reduces, reduces && goes_in_steps(call), count) * l.latency +
-         static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
+  bool const is_permute = call.kind == collective::move && call.moves->by_sources;
+  int const in_turn = is_permute ? 1 : messages_in_turn(reduces, reduces && goes_in_steps(call), count);
+  return in_turn * l.latency + static_cast<double>(detail::received_at_most(call, count)) / l.bytes_per_second;
 }
 
 /// The clock of a model of the network, with times in nanoseconds.
@@ -33,13 +57,7 @@ class link_clock {
   int prepare(planned_collective const& c) {
     collective_time f;
     for (name const& axis : c.axes) {
-      std::size_t i = 0;
-      while (i < links_.size() && !(links_[i].axis == axis)) ++i;
-      if (i == links_.size())
-        throw error("R28", {"the mesh axis '", axis, "' has no link: a model of a network needs one for each axis"});
-      if (!(links_[i].bytes_per_second > 0) || links_[i].latency < 0)
-        throw error("R28",
-                    {"the link of the mesh axis '", axis, "' carries no bytes: give it a rate, in bytes a second"});
+      std::size_t const i = detail::index_of_link(links_, axis);
       f.over.push_back(i);
       f.takes = std::max(f.takes, saturated_count(seconds_of(links_[i], c.call, c.with.count) * 1e9));
     }
