@@ -15,7 +15,7 @@ namespace meshtensor {
 ///
 /// layout  with one replica a rank, a message of φ and θ to one rank in every step that ends a period
 /// state   start and velocity, like each parameter
-/// source  Kolehmainen et al. 2025, arXiv:2506.10911, section 3, with pairs as groups
+/// source  Kolehmainen et al. 2025, arXiv:2506.10911, with pairs as groups
 template <int Steps, topology T = random_matching<1>>
 struct no_loco {
   static_assert(Steps > 0, "meshtensor S23: a period has at least one step");
