@@ -42,14 +42,14 @@ TEST_CASE("replicas on ranks become more or fewer") {
   int const size = ranks::count();
   for (int const n : {1, size, 2 * size + 1}) {
     shared_folder const folder;
-    training<policy> one(job, n, size);
+    replica_training<policy> one(job, n, size);
     one.once(), one.once();
     mt::save(one.weights, folder.path);
     auto const consensus = one.looked();
     for (int const m : {1, size - 1, size, size + 1}) {
       INFO(n << " to " << m);
       said.clear();
-      training<policy> many(job, m, size), here(alone, m, 1);
+      replica_training<policy> many(job, m, size), here(alone, m, 1);
       mt::load(many.weights, folder.path).require_all();
       CHECK(said.size() == (ranks::rank() == 0 && n != m ? 1 : 0));
       mt::load(here.weights, folder.path);
@@ -67,10 +67,10 @@ TEST_CASE("an error of merging is thrown on all ranks") {
   mt::job const job(MPI_COMM_WORLD);
   int const size = ranks::count();
   shared_folder const folder;
-  training<policy> one(job, size, size);
+  replica_training<policy> one(job, size, size);
   auto const is_model = [](std::string const& name) { return !name.starts_with("regime/"); };
   mt::save(one.weights, folder.path, {}, {.only = is_model});
-  training<policy> other(job, size + 1, size);
+  replica_training<policy> other(job, size + 1, size);
   auto const bytes = other.bytes();
   CHECK(sentence([&] {
           mt::load(other.weights, folder.path, {.only = is_model});

@@ -103,8 +103,8 @@ struct plain_training {
 
 /// A training with some replicas on some ranks. At the start, the replicas differ in their parameters and counts.
 template <class Policy, class Layout = by_replicas>
-struct training {
-  training(mt::job const& job, int replicas, int on_data, int on_model = 1, std::uint64_t seed = 3)
+struct replica_training {
+  replica_training(mt::job const& job, int replicas, int on_data, int on_model = 1, std::uint64_t seed = 3)
       : weights(job, seed),
         n(replicas),
         step(weights, replica(replicas), data(on_data), model(on_model)),

@@ -83,7 +83,7 @@ TEST_CASE("the consensus stays, and each state follows its rule") {
   int pairs = 0;
   for (int const n : counts) {
     own_folder const run;
-    training<pushed> before(job, n, 2);
+    replica_training<pushed> before(job, n, 2);
     for (int i = 0; i < 3; ++i) before.once();
     mt::save(before.weights, run.path());
     auto const consensus = before.looked();
@@ -91,7 +91,7 @@ TEST_CASE("the consensus stays, and each state follows its rule") {
     for (int const m : counts) {
       INFO(n << " to " << m);
       quiet.said.clear();
-      training<pushed> after(job, m, m % 2 == 0 ? 2 : 1);
+      replica_training<pushed> after(job, m, m % 2 == 0 ? 2 : 1);
       auto const found = mt::load(after.weights, run.path());
       found.require_all();
       check_near(after.looked(), consensus);
@@ -124,7 +124,7 @@ TEST_CASE("every rule does what it says") {
   silence quiet;
   own_folder const run;
   auto const job = mt::job::in_lockstep();
-  training<with_rules> four(job, 4, 2);
+  replica_training<with_rules> four(job, 4, 2);
   mt::store& w = four.weights;
   std::vector<double> sums(24);
   for (std::size_t i = 0; i < 24; ++i) sums[i] = static_cast<double>(i % 6) + 10 * static_cast<double>(i / 6);
@@ -141,7 +141,7 @@ TEST_CASE("every rule does what it says") {
   for (int const m : {3, 5, 8}) {
     INFO(m);
     quiet.said.clear();
-    training<with_rules> now(job, m, m == 3 ? 3 : 2);
+    replica_training<with_rules> now(job, m, m == 3 ? 3 : 2);
     now.weights.set("regime/anew", std::vector<mt::bf16_t>(static_cast<std::size_t>(6 * m), mt::bf16_t(7.0f)));
     mt::load(now.weights, run.path()).require_all();
     auto const sum = now.of<double>("regime/sum");
@@ -166,14 +166,14 @@ TEST_CASE("every rule does what it says") {
   }
   w.set("regime/sent", std::vector<std::int32_t>(4, 2'000'000'000));
   mt::save(w, run.path());
-  training<with_rules> few(job, 3, 1);
+  replica_training<with_rules> few(job, 3, 1);
   CHECK(sentence([&] {
           mt::load(few.weights, run.path());
         }).starts_with("meshtensor C19: a share of a sum over 4 replicas is too large for its dtype: 2666666667"));
   w.set("regime/sent", std::vector<std::int32_t>(4));
   w.set("regime/weight", std::vector<float>{1, -1, 0.5f, 2.5f});
   std::string const path = mt::save(w, run.path());
-  training<with_rules> none(job, 3, 1);
+  replica_training<with_rules> none(job, 3, 1);
   auto const before = none.bytes();
   CHECK(sentence([&] { mt::load(none.weights, run.path()); }) ==
         "meshtensor C19: the checkpoint '" + path +
@@ -189,7 +189,7 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
   plain_training plain(job, 2, 3);
   plain.once(), plain.once();
   std::string const path = mt::save(plain.weights, one.path());
-  training<pushed> spread(job, 3, 2);
+  replica_training<pushed> spread(job, 3, 2);
   spread.weights.set("regime/push_sum_weight", std::vector<double>{0.5, 2, 0.5});
   mt::load(spread.weights, one.path()).require_all();
   CHECK(quiet.said == std::vector<std::string>{"C18: the checkpoint '" + path +
@@ -217,7 +217,7 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
   CHECK(joined.weights.step() == 6);
 
   own_folder const single;  // one replica is one model, bit for bit
-  training<mt::synchronous> alone(job, 1, 1);
+  replica_training<mt::synchronous> alone(job, 1, 1);
   alone.once();
   mt::save(alone.weights, single.path());
   quiet.said.clear();
@@ -225,7 +225,7 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
   mt::load(same.weights, single.path()).require_all();
   CHECK(bytes_of(same.weights) == alone.bytes());
   mt::save(same.weights, single.path());
-  training<mt::synchronous> again(job, 1, 1, 1, 9);
+  replica_training<mt::synchronous> again(job, 1, 1, 1, 9);
   mt::load(again.weights, single.path()).require_all();
   CHECK(again.bytes() == alone.bytes());
   CHECK(quiet.said.empty());
@@ -238,7 +238,7 @@ TEST_CASE("a file of one model becomes replicas") {
   plain_training plain(job);
   plain.once();
   mt::export_safetensors(plain.weights, folder / "model.safetensors");
-  training<pushed> spread(job, 4, 2);
+  replica_training<pushed> spread(job, 4, 2);
   mt::import_safetensors(spread.weights, folder / "model.safetensors").require_all();
   CHECK(spread.of<double>("first") == repeated(numbers_of<double>(plain.weights, "first"), 4));
   CHECK(quiet.said.size() == 1);
@@ -248,11 +248,11 @@ TEST_CASE("equal replicas resume bit for bit, and values may wait in the files")
   silence quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const run;
-  training<mt::local_sgd<2>> four(job, 4, 4);
+  replica_training<mt::local_sgd<2>> four(job, 4, 4);
   four.once(), four.once();
   mt::save(four.weights, run.path());
   auto const w = four.of<double>("first");
-  training<mt::local_sgd<2>> two(job, 2, 2);
+  replica_training<mt::local_sgd<2>> two(job, 2, 2);
   mt::checkpoints keep(two.weights, run.path(), {.every = 1});
   auto const start = keep.resume();
   REQUIRE(start);
@@ -275,11 +275,11 @@ TEST_CASE("what cannot be merged is refused") {
   silence quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const run;
-  training<pushed> four(job, 4, 2);
+  replica_training<pushed> four(job, 4, 2);
   four.once();
   auto const is_model = [](std::string const& name) { return !name.starts_with("regime/"); };
   std::string const path = mt::save(four.weights, run.path(), {}, {.only = is_model});
-  training<pushed> three(job, 3, 1);
+  replica_training<pushed> three(job, 3, 1);
   auto const before = three.bytes();
   CHECK(sentence([&] { mt::load(three.weights, run.path(), {.only = is_model}); }) ==
         "meshtensor C19: the checkpoint '" + path +
@@ -287,7 +287,7 @@ TEST_CASE("what cannot be merged is refused") {
             "with the parameters, or load with as many replicas");
   CHECK(sentence([&] { mt::load(three.weights, run.path()); }).starts_with("meshtensor C"));
   CHECK(three.bytes() == before);
-  training<pushed> same(job, 4, 1);
+  replica_training<pushed> same(job, 4, 1);
   CHECK(sentence([&] {
           mt::load(same.weights, run.path());
         }).starts_with("meshtensor C07: the checkpoint '" + path + "' has no value 'regime/push_sum_weight'"));
@@ -308,7 +308,7 @@ TEST_CASE("what cannot be merged is refused") {
       "meshtensor C08: the checkpoint '" + whole +
           "' has 'count' as i64[replica=4/data=2], but the program has i64[replica=3]; it was saved without a word on "
           "how replicas are merged, so it needs as many replicas");
-  training<pushed> old(job, 4, 1);
+  replica_training<pushed> old(job, 4, 1);
   mt::load(old.weights, whole).require_all();
   CHECK(old.bytes() == four.bytes());
   quiet.said.clear();
