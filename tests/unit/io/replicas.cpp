@@ -12,6 +12,7 @@
 #include <regex>
 
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/io/checksum.hpp"
 #include "support/folder.hpp"
 #include "unit/io/replica_programs.hpp"
 

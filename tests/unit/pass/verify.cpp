@@ -186,6 +186,9 @@ TEST_CASE("one variable is written once in each of several entries") {
                                        {},
                                        0,
                                        0,
+                                       false,
+                                       {},
+                                       0,
                                        false};
   for (int entry = 0; entry < 2; ++entry) {
     b.begin_region(mt::region_kind::entry, name);
