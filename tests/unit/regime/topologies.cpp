@@ -2,6 +2,7 @@
 // Topologies: values keep their sum, workers are connected, means are exact where they shall be, and errors name the
 // worker.
 #include <doctest/doctest.h>
+#include <array>
 
 #include "meshtensor/regime/base_graph.hpp"
 #include "meshtensor/regime/complete.hpp"
@@ -116,6 +117,12 @@ TEST_CASE("the Base-(k+1) graph is exact after a period, for any number of worke
   CHECK(mt::base_graph<1>::period(8) == 3);
   CHECK(mt::base_graph<2>::period(6) == 2);
   CHECK(mt::base_graph<2>::period(9) == 2);
+}
+
+TEST_CASE("messages come from the workers before") {
+  for (int round = 0; round < 6; ++round)
+    CHECK(mt::one_peer_exponential::incoming(8, round, 1, 0).source == std::array{0, 7, 5}[round % 3]);
+  CHECK(mt::directed_ring::incoming(8, 3, 0, 0).source == 7);
 }
 
 TEST_CASE("one-peer exponential messages are exact for powers of two alone") {
