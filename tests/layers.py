@@ -50,7 +50,7 @@ ROOMS = [
 TESTS = "tests/unit/op"
 
 # A definition that more headers need than the file of the operation can serve.
-ELSEWHERE = {("op", "exchange_rows"): "detail/exchange_rows_rule"}
+ELSEWHERE = {("op", "all_to_all_rows"): "detail/all_to_all_rows_rule"}
 
 LONG = 250  # lines: a header has one idea
 # Headers that are longer, with the reason.

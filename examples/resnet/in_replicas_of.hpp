@@ -21,7 +21,7 @@ struct values_of {
   void operator()(mt::scope auto s) const {
     auto const nothing = full(s, 0, mt::f32, to(batch, rows, cols, color));
     logits_of<Block>(Averaged ? s / "average" : s / "model", nothing, evaluating);
-    mt::builder& b = s.recorder();
+    mt::builder& b = s.graph_builder();
     for (int v = 0, count = b.m.variable_count; v < count; ++v)
       mt::with_element(b.m.variables[v].type, [&]<class E>() {
         mt::named_here label = "value";

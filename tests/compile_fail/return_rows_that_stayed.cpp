@@ -6,7 +6,7 @@
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
-    auto sent = exchange_rows(x, s.input("index", mt::i32, batch), layers);
+    auto sent = all_to_all_rows(x, s.input("index", mt::i32, batch), layers);
     s.output("y", return_rows(x, sent));
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows go to the ranks of their groups, for all indices alike.
-// expect: G46 exchange_rows does not take the further dim of an each
+// expect: G46 all_to_all_rows does not take the further dim of an each
 // expect: rows_exchanged_in_an_each.cpp:18)
 #include "meshtensor/meshtensor.hpp"
 
@@ -15,7 +15,7 @@ struct step {
     auto x = s.input("x", mt::f32, batch, length, in);
     auto group = s.input("group", mt::i32, batch, length);
     auto y = mt::map(s / "examples", batch, std::tuple(x, group), [](mt::scope auto, auto one, auto to) {
-      auto sent = mt::exchange_rows(one, to, groups);
+      auto sent = mt::all_to_all_rows(one, to, groups);
       return mt::return_rows(sent.rows, sent);
     });
     s.output("y", y);

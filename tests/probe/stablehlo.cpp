@@ -75,8 +75,8 @@ struct evenly_exchanged {
     auto const x = s.input("x", s.real(), token, part, inner);
     auto const index = s.input("index", mt::i32, token, part, choice);
     auto const sent = [&] {
-      if constexpr (Most == 0) return exchange_rows(x, index, group);
-      else return exchange_rows(x, index, group, Most);
+      if constexpr (Most == 0) return all_to_all_rows(x, index, group);
+      else return all_to_all_rows(x, index, group, Most);
     }();
     auto const bias = s.parameter("bias", group, mt::normal(0.5));
     auto const up = s.parameter("up", group, inner, mt::normal(0.5));
@@ -222,7 +222,7 @@ TEST_CASE("rows that go to the holders of their groups are emitted, for all rows
   auto const emit = [&]<int Most>(std::integral_constant<int, Most>, std::size_t first) {
     auto const traced = mt::on_heap([] { return mt::trace<mt::precision<evenly_exchanged<Most>, mt::f64>>(); });
     probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<evenly_exchanged<Most>>(), {});
-    std::string const name = "exchange_rows_" + std::to_string(Most);
+    std::string const name = "all_to_all_rows_" + std::to_string(Most);
     CHECK(cases.add(name, mt::mesh_shape{}.add("ax", 1), {}));
     for (std::size_t k = first; k < layouts.size(); k += 4)
       cases.add(name + "_spread_" + std::to_string(k), four, layouts[k]);  // some shard a value twice over an axis

@@ -23,7 +23,7 @@ struct breaker {
     for (int v = 0; v < l.graph.value_count; ++v)
       if (l.planned.root[v] == v) {
         if (l.planned.where[v] == mt::place::arena) placed.push_back(static_cast<mt::value_id>(v));
-        if (l.planned.where[v] == mt::place::turns) ahead.push_back(static_cast<mt::value_id>(v));
+        if (l.planned.where[v] == mt::place::double_buffer) ahead.push_back(static_cast<mt::value_id>(v));
       }
   }
   std::int64_t bytes(int v) const { return good.planned.numbers.local_bytes(good.graph.values[v]); }

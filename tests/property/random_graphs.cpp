@@ -140,7 +140,7 @@ TEST_CASE("every operation is among them, in every direction") {
       if (n.kind == mt::primitive::concat) three_parts += m.dim_name(mt::concat_attributes::of(n).to) == "t";
     }
   }
-  std::set<mt::primitive> const elsewhere = {mt::primitive::grouped_einsum, mt::primitive::exchange_rows,
+  std::set<mt::primitive> const elsewhere = {mt::primitive::grouped_einsum, mt::primitive::all_to_all_rows,
                                              mt::primitive::permute, mt::primitive::reshard, mt::primitive::extension};
   for (int i = 0; i < static_cast<int>(mt::primitive::count_); ++i)
     if (auto const p = static_cast<mt::primitive>(i); mt::is_computed(p) && !elsewhere.contains(p))

@@ -37,8 +37,8 @@ struct exchanged {
     auto const index = s.input("index", mt::i32, token, part, choice);
     auto const rows = einsum(x, s.parameter("in", inner, width, mt::normal(0.5)), to(token, part, width));
     auto const sent = [&] {
-      if constexpr (Most == 0) return exchange_rows(rows, index, group);
-      else return exchange_rows(rows, index, group, Most);
+      if constexpr (Most == 0) return all_to_all_rows(rows, index, group);
+      else return all_to_all_rows(rows, index, group, Most);
     }();
     auto const y = return_rows(of_groups(s / "groups", sent), sent);
     auto const loss = mean(y * (y + 0.5)) + mean(rows * rows) + sum(sent.rows * (sent.rows + 1)) * 0.01;

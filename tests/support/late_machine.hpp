@@ -108,7 +108,7 @@ class late_machine {
       if (n != 0) std::memset(host(to), 0, n);
     });
   }
-  std::mutex& turns() { return turns_; }
+  std::mutex& submission_lock() { return submission_lock_; }
 
   // ---- queueing_machine ----
   int queues() const { return queues_; }
@@ -269,7 +269,7 @@ class late_machine {
   std::map<int, int> events_;                // the last order before it
   std::map<int, std::vector<int>> awaited_;  // by queue: what its next order waits for
   std::string failure_;
-  std::mutex turns_;
+  std::mutex submission_lock_;
 };
 
 /// The machine that late devices run on; a test puts its own there.

@@ -271,7 +271,7 @@ struct exchanged {
   constexpr void operator()(mt::scope auto s) const {
     static_cast<void>(s.input("groups", mt::f32, to_dim));
     auto const last = s.input("index", mt::i32, dim) + (extent(to_dim) - 1);
-    auto const sent = exchange_rows(s.input("x", mt::f32, dim, other), last, to_dim);
+    auto const sent = all_to_all_rows(s.input("x", mt::f32, dim, other), last, to_dim);
     s.output("y", return_rows(sent.rows, sent));
   }
 };
@@ -370,7 +370,7 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<stacked>>("`stack(std::tuple(x, y), to)`", D, {"dim"}, alone));
     add(of<unstacked_six>("`unstack(x, dim)`", D, {"dim"}, {{6, 0}})).one_axis = true;
     add(of<unstacked_five>("`unstack(x, dim)`", D, {"dim"}, {{5, 0}})).one_axis = true;
-    add(of<exchanged>("`exchange_rows(x, index, to)`, then `return_rows`", DT, {"dim", "to"}, shorter), "to");
+    add(of<exchanged>("`all_to_all_rows(x, index, to)`, then `return_rows`", DT, {"dim", "to"}, shorter), "to");
     add(of<permuted>("`permute(x, dim, sources)`, all rows from other ranks", D, {"dim"}, alone)).one_axis = true;
     add(of<looped>("`repeat(s, dim, …)`: of a parameter", D, {"dim"}, {{12, 0}, {7, 0}, {3, 0}})).bytes = 4 * 6 * 5;
     trial& small = add(of<trained<other, width>>("the parameter's gradient, slices up to 4 KiB", D, {"dim", "batch"},

@@ -715,7 +715,7 @@ struct grouped {
     auto [expert, weight, other] = mt::nn::choose_experts(s / "again", x + y, length, model, experts, choices);
     auto of_each = grouped_einsum(x + y, weight, expert, experts, to(experts, batch, model));
     auto z = grouped_einsum(of_each, weight, expert, experts, to(batch, length, model));
-    auto sent = exchange_rows(x + y, expert, experts);
+    auto sent = all_to_all_rows(x + y, expert, experts);
     auto back = einsum(return_rows(tanh(sent.rows), sent), weight, to(batch, length, model));
     auto backwards = permute(y, length, extent(length) - 1 - iota(s, length, mt::i32));
     auto loss = weighed(y + z) + weighed(back) + weighed(backwards * x) + 0.1 * balance + 0.2 * other;

@@ -29,7 +29,7 @@ concept host_device = std::copy_constructible<D> && requires(D& d, typename D::k
 /// - `allocate_host` gives memory of the host for copies that run while the host goes on.
 /// - `upload`, `download`, `copy` and `clear` append work to the queue. It runs after all work that is already there.
 /// - `wait` returns when all work is done. It throws the first failure, and then no queue has any work left.
-/// - `turns` is a lock that every caller holds while it gives work.
+/// - `submission_lock` is a lock that every caller holds while it gives work.
 ///
 /// Addresses are pointers, so that plans can use them like host memory. However, only the machine reads and writes
 /// there.
@@ -44,7 +44,7 @@ concept device_machine = requires(M& d, std::byte* at, void* home, void const* f
   d.copy(at, at, bytes);
   d.clear(at, bytes);
   d.wait();
-  { d.turns() } -> std::same_as<std::mutex&>;
+  { d.submission_lock() } -> std::same_as<std::mutex&>;
 };
 
 /// A machine with several queues, which run at the same time and in any order that events allow.

@@ -77,7 +77,7 @@ class moves_writer : public parts_writer {
     constexpr std::size_t most = 8;
     int d = -1;
     for (int k = 0; k < m.dims; ++k) {
-      if (m_.dims[y.dims.at[k]].kind != dim_row::cover) continue;
+      if (m_.dims[y.dims.at[k]].kind != dim_row::halo) continue;
       if (d >= 0) return "";
       d = k;
     }

@@ -48,7 +48,7 @@ class instruction_printer {
       case bind_input: return move(m_.names[name_of(n)].text(), at(i.to_value()));
       case bind_variable: return move(variable(static_cast<variable_id>(i.from)), at(i.to_value()));
       case bind_slice:
-      case bind_turn:
+      case bind_buffer:
       case copy:
       case copy_to_slice:
       case accumulate: return sized(move(at(i.from_value()), at(i.to_value())));

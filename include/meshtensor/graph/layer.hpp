@@ -38,7 +38,7 @@ constexpr auto given_up_layer(Args const&...) {
 }
 template <class First, class... More>
 constexpr auto given_up_layer(First const& first, More const&... more) {
-  if constexpr (scope<First>) first.recorder().give_up();
+  if constexpr (scope<First>) first.graph_builder().give_up();
   if constexpr (handle<First>) return first.owner->give_up(), first;
   else return given_up_layer(more...);
 }

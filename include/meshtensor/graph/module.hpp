@@ -13,7 +13,7 @@
 #include "meshtensor/graph/module/dim_row.hpp"
 #include "meshtensor/graph/module/node.hpp"
 #include "meshtensor/graph/module/number_row.hpp"
-#include "meshtensor/graph/module/packed_cover.hpp"
+#include "meshtensor/graph/module/packed_halo.hpp"
 #include "meshtensor/graph/module/row_holders.hpp"
 #include "meshtensor/graph/module/user_function.hpp"
 #include "meshtensor/graph/module/variable.hpp"
@@ -89,8 +89,8 @@ constexpr void copy_tables(module& to, module const& from) {
     to.windows[to.window_count] = from.windows[to.window_count];
 }
 
-/// The dim itself, or the dim of which it is a cover.
-constexpr dim_id whole_dim(module const& m, dim_id d) { return m.dims[d].kind == dim_row::cover ? m.dims[d].first : d; }
+/// The dim itself, or the dim that it widens by a halo.
+constexpr dim_id whole_dim(module const& m, dim_id d) { return m.dims[d].kind == dim_row::halo ? m.dims[d].first : d; }
 
 /// Whether a value has rows that were exchanged, or counts them. In this case its extents depend on the mesh.
 constexpr bool is_of_exchange(module const& m, shape const& dims) {

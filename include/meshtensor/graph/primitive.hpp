@@ -47,7 +47,7 @@ enum class primitive : std::uint8_t {
   gather,       // rows of operand 0 along a dim, at operand 1, with zeros if it is out of range
   scatter_add,  // operand 0 added to zeros along a dim, at operand 1
   // movement to the ranks that hold the rows' groups
-  exchange_rows,  // function: a row_step
+  all_to_all_rows,  // function: a row_step
   // movement of rows to the rows that name them
   permute,  // rows of operand 0 along a dim, at operand 1, with zeros if it is out of range
   // along one dim
@@ -95,7 +95,7 @@ constexpr char const* text_of(primitive p) {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
       "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "pool", "argmax", "broadcast",
       "transpose", "rename", "reshape",
-      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "exchange_rows", "permute",
+      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "all_to_all_rows", "permute",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "hide", "show", "gradient",
       "repeat", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
       "move", "move_rows", "local_slice", "wait", "kernel"};

@@ -109,7 +109,7 @@ constexpr bool divides_as_rows(module const& m, sharding const& rule, int holder
                                placement const& p) {
   if (!rule.looks || groups != rule.looked_up || m.dims[holders].kind != dim_row::holders) return false;
   if (m.dims[holders].first != groups) return false;
-  placement const exchange = row_holders::unpacked(m.dims[holders].value).exchange;
+  placement const exchange = row_holders::unpacked(m.dims[holders].value).group_axes;
   if (!exchange.shards(axis) || !p.shards(axis)) return false;
   for (int o = 0, a = 0; (a = exchange.axis_at(0, o)) >= 0; ++o)
     if (p.sharded_at(a) != p.sharded_at(axis) || p.order(a) != o) return false;

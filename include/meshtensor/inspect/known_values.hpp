@@ -58,7 +58,7 @@ class known_values : interpreter {
       return true;
     }
     bool const is_plain = is_computed(n.kind) && n.kind != primitive::iteration && n.kind != primitive::random &&
-                          n.kind != primitive::exchange_rows && n.kind != primitive::extension;
+                          n.kind != primitive::all_to_all_rows && n.kind != primitive::extension;
     if (!is_plain) return false;
     for (int i = 0; i < n.operands.count; ++i)
       if (!find(m_.operand(n, i))) return false;

@@ -156,7 +156,7 @@ inline void collective_planner::move_rows(planned_collective& c, node const& n) 
   c.call.kind = collective::move, c.call.moves = &c.moves, c.counts = m_.operand(n, 1);
   if (a.how == row_move::by_sources) return permute(c, x, x.dims.find(a.from));
   value groups{};
-  groups.dims.add(a.groups), groups.layout = row_holders::unpacked(m_.dims[a.holders].value).exchange;
+  groups.dims.add(a.groups), groups.layout = row_holders::unpacked(m_.dims[a.holders].value).group_axes;
   movement& m = c.moves;
   m.dims = x.dims.count, m.rows = x.dims.find(a.from);
   for (int rank : c.members) {

@@ -33,7 +33,7 @@ struct adafactor_step {
   bool squares_may_be_zero, most_may_be_zero;
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     auto const [outer, own] = parameter_dims(b, p.id);
 
     auto const kept = own_tensor<T>(s, 1 - power(this_update(s, p), decay));
@@ -63,7 +63,7 @@ struct adafactor_step {
   /// moments.
   constexpr any_tensor<T> factored(auto const& s, tensor<T> const& kept, any_tensor<T> const& p, any_tensor<T> const& g,
                                    any_tensor<T> const& squares, shape const& outer, shape const& own) const {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     any_tensor<T> moved = g, all = g;
     for (int i = 0; i < own.count; ++i) {
       shape one{};

@@ -15,7 +15,7 @@ struct adam_step {
   bool decays, may_divide_by_zero;
   nn::decayed which = nn::decayed::all;
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     number const t = this_update(s, p);
     number const unbias_1 = row(s, 1 - power(beta_1, t)), unbias_2 = row(s, 1 - power(beta_2, t));
     auto const speed = own_tensor<T>(s, rate / unbias_1);
@@ -54,7 +54,7 @@ template <dtype T, scope S>
 constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number const& beta_1, number const& beta_2,
                                number const& epsilon, number const& weight_decay, bool decays,
                                nn::decayed which = nn::decayed::all) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   b.expect(may_be_beta(beta_1) && may_be_beta(beta_2), "T51 adam: beta_1 and beta_2 are at least 0 and less than 1");
   auto const as_one = [&](number const& n) { return own_tensor<T>(s, n); };
   number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);

@@ -30,7 +30,7 @@ struct moving_average {
   template <scope S>
   constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
     constexpr dtype T = meshtensor::detail::parameters_of<S>::value;
-    builder& b = copy.recorder();
+    builder& b = copy.graph_builder();
     meshtensor::module& m = b.m;
     auto const here = copy.enter();
     meshtensor::detail::composed const at_line(&b, where, "moving_average");

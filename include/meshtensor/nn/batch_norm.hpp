@@ -48,7 +48,7 @@ struct batch_norm_along {
       auto const offset = cast<inner>(bias) - kept_mean * factor;
       return cast<X::type>(cast<inner>(x) * factor + offset);
     }
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     bool const is_alone = !(is_open(b, across) || ...);
     if (is_alone && b.regime != nullptr) b.regime->normalizes_alone(b, kept_mean.id);
     auto const [y, centre, scale, variance] = standardized_across<true>(x, gain, bias, rest{}, how.epsilon, across...);

@@ -16,7 +16,7 @@ struct dropout_body {
   }
   constexpr auto operator()(scope auto s, handle auto x, number const& rate) const {
     using X = decltype(x);
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     using random_t = handle_t<dtype::f32, typename X::dim_list>;
     random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
     // If nothing is kept, the divisor is 1, because a gradient of zero times 1 / 0 is NaN.

@@ -14,7 +14,7 @@ struct lars_step {
   value_id decay;  // no_id if there is none
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     parameter_dims const dims(b, p.id);
     auto const before = s.state_like("velocity", p);
     auto const velocity = before * kept + (dims.own.count < 2 ? any_tensor<T>(g * rate) : scaled(b, p, g, dims.own));

@@ -121,7 +121,7 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
         is_valid<meshtensor::detail::wrong<
             "T11 minimize: the third argument is the scope of the parameters to change, s / \"network\"", P>>);
   } else if constexpr (can_be_minimized<What, T>()) {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     auto const here = s.enter();
     meshtensor::detail::composed const at_line(&b, where, How::label);
     meshtensor::phase const before = std::exchange(b.phase, meshtensor::phase::update);

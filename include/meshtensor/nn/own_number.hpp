@@ -36,7 +36,7 @@ constexpr tensor<dtype::i64> updates_in_region(S const& s) {
 /// A number of an optimizer as a tensor without dims.
 template <dtype T, scope S>
 constexpr tensor<T> own_tensor(S const& s, number const& n) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   number_id const row = b.add_number(n);
   if (b.depth == 0 || !counts_updates(b.m, row)) return meshtensor::detail::as_tensor<T>(b, n);
   value_id const done = cast(b, updates_in_region(s).id, dtype::f64);

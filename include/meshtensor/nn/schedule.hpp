@@ -16,13 +16,13 @@ namespace detail {
 /// The number as one row of the program's table, so that longer expressions can use it.
 template <scope S>
 constexpr number row(S const& s, number const& n) {
-  return number::of_row(&s.recorder(), s.recorder().add_number(n));
+  return number::of_row(&s.graph_builder(), s.graph_builder().add_number(n));
 }
 
 /// A number that was given to an optimizer, as one row. Schedules in this number follow the optimizer's updates.
 template <scope S>
 constexpr number own_row(S const& s, number const& given) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   number_id const last = b.add_number(given);
   bool wanted[max_numbers] = {};
   number_id made[max_numbers] = {};

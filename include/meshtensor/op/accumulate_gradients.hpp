@@ -121,7 +121,7 @@ template <scope S, dim_type D, class Xs, class Body>
 requires(handle<Xs> || detail::is_tuple<Xs>)
 constexpr auto accumulate(S const& s, D dim, Xs const& sequences, Body const& body,
                           checked_line<decltype(detail::accumulate_finding<S, D, Xs, Body>())> const& where = {}) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   if constexpr (!nothing_found<decltype(detail::accumulate_finding<S, D, Xs, Body>())>) {
     constexpr dtype type = detail::parameters_of<S>::value;
     b.give_up();

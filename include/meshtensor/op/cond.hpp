@@ -102,7 +102,7 @@ consteval auto cond_finding() {
 template <scope S, class P, class Then, class Otherwise>
 constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
                     checked_line<decltype(detail::cond_finding<S, P, Then, Otherwise>())> const& where = {}) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   if constexpr (!handle<P> || !nothing_found<decltype(detail::cond_finding<S, P, Then, Otherwise>())>) {
     b.give_up();
     if constexpr (detail::takes<Then, S>) return then(s);

@@ -68,7 +68,7 @@ constexpr auto start_of_refused(A const&...) {
 }
 template <class First, class... More>
 constexpr auto start_of_refused(First const& first, More const&... more) {
-  if constexpr (scope<First>) first.recorder().give_up();
+  if constexpr (scope<First>) first.graph_builder().give_up();
   if constexpr (handle<First>) return given_up(first);
   else return start_of_refused(more...);
 }

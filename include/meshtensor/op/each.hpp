@@ -91,7 +91,7 @@ constexpr auto own(H const& x, D, detail::own_line<H, D> const& where = {}) {
 /// errors  G45 outside of an `each` over the dim
 template <scope S, dim_type D>
 constexpr tensor<dtype::i64> index(S const& s, D dim, line const& where = {}) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   detail::recording const r(&b, where);
   detail::require_each(b, detail::dim_of(b, dim), "index");
   return {&b, add_node<hide_rule>(b, {iota(b, detail::dim_of(b, dim), dtype::i64)},

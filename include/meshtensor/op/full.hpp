@@ -17,7 +17,7 @@ namespace meshtensor {
 template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> full(S const& s, number const& everywhere, dtype_constant<T>, to_dims<D...>,
                                line const& where = {}) {
-  detail::recording r(&s.recorder(), where);
+  detail::recording r(&s.graph_builder(), where);
   detail::require_element(r.b, everywhere, T, "fills", "choose a float");
   value_id const v = constant(r.b, everywhere, T);
   return {&r.b, sizeof...(D) == 0 ? v : broadcast(r.b, v, detail::shape_of(r.b, dims<D...>{}))};
@@ -33,8 +33,8 @@ constexpr auto full(S const& s, number const&, dtype_constant<T>, A, B const& = 
                     detail::refused_call<"T26 the dims of a tensor that is filled with a number are in to: full(s, "
                                          "0.5, mt::f32, mt::to(batch))",
                                          A, B, C, D> const& = {}) {
-  s.recorder().give_up();
-  return handle_t<T, typename detail::dims_among_all<A, B, C, D>::type>(&s.recorder(), value_id{});
+  s.graph_builder().give_up();
+  return handle_t<T, typename detail::dims_among_all<A, B, C, D>::type>(&s.graph_builder(), value_id{});
 }
 
 }  // namespace meshtensor

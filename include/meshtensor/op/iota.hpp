@@ -42,7 +42,7 @@ consteval auto iota_finding() {
 template <scope S, dim_type D, dtype T>
 constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>,
                             checked_line<decltype(detail::iota_finding<T>())> const& where = {}) {
-  detail::recording r(&s.recorder(), where);
+  detail::recording r(&s.graph_builder(), where);
   if constexpr (T == dtype::boolean) r.b.give_up();
   return {&r.b, iota(r.b, detail::dim_of(r.b, along), T)};
 }

@@ -113,9 +113,9 @@ using random_line = checked_line<decltype(random_type_finding<T>())>;
 template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>,
                                   detail::random_line<T> const& where = {}) {
-  if constexpr (!is_float(T)) s.recorder().give_up();
+  if constexpr (!is_float(T)) s.graph_builder().give_up();
   auto const here = s.enter();
-  detail::recording r(&s.recorder(), where);
+  detail::recording r(&s.graph_builder(), where);
   return {&r.b, random(r.b, distribution::uniform, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
@@ -124,9 +124,9 @@ constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>,
 template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
                                  detail::random_line<T> const& where = {}) {
-  if constexpr (!is_float(T)) s.recorder().give_up();
+  if constexpr (!is_float(T)) s.graph_builder().give_up();
   auto const here = s.enter();
-  detail::recording r(&s.recorder(), where);
+  detail::recording r(&s.graph_builder(), where);
   return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
@@ -135,7 +135,7 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
 template <scope S, number_like P, dim_type... D>
 constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, P const& probability, to_dims<D...> result,
                                                  line const& where = {}) {
-  detail::composed const here(&s.recorder(), where, "bernoulli");
+  detail::composed const here(&s.graph_builder(), where, "bernoulli");
   return uniform(s, f32, result) < probability;
 }
 
@@ -193,8 +193,8 @@ template <dtype T, class... A>
 constexpr auto without_random(A const&... a) {
   if constexpr ((scope<A> || ...)) {
     auto const& s = first_scope(a...);
-    s.recorder().give_up();
-    return handle_t<T, typename joined<typename random_dims<A>::type...>::type>(&s.recorder(), value_id{});
+    s.graph_builder().give_up();
+    return handle_t<T, typename joined<typename random_dims<A>::type...>::type>(&s.graph_builder(), value_id{});
   } else {
     return no_result{};
   }

@@ -27,7 +27,7 @@ struct rematerialized {
   Layer body;
   template <scope S, class... Args>
   constexpr auto operator()(S const& s, Args const&... args) const {
-    made_again const here(s.recorder());
+    made_again const here(s.graph_builder());
     return body(s, args...);
   }
 };

@@ -76,7 +76,7 @@ constexpr void record_steps(S const& s, builder& b, dim_id dim, Program const& p
 template <scope S, dim_type D, class Program>
 constexpr void steps(S const& s, D dim, Program const& program, step_outputs which = step_outputs::last,
                      line const& where = {}) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   detail::recording const r(&b, where);
   detail::record_steps(s, b, detail::dim_of(b, dim), program, which, where);
 }

@@ -66,7 +66,7 @@ consteval auto switch_finding() {
 template <scope S, class I, class First, class... Branches>
 requires nothing_found<decltype(detail::switch_finding<S, I, First, Branches...>())>
 constexpr auto switch_case(S const& s, I const& index, First const& first, Branches const&... branches) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   auto const here = s.enter();
   detail::recording const r(&b, s.where());
   b.expect(b.m.values[index.id].dims.count == 0,
@@ -79,7 +79,7 @@ template <scope S, class I, class First, class... Branches,
 requires(!nothing_found<Reason>)
 MESHTENSOR_REFUSES constexpr auto switch_case(S const& s, I const&, First const&, Branches const&...) {
   static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
-  s.recorder().give_up();
+  s.graph_builder().give_up();
   return detail::no_result{};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/primitive_table.hpp"
+#include "meshtensor/op/all_to_all_rows.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/argsort.hpp"
 #include "meshtensor/op/broadcast.hpp"
@@ -14,7 +15,6 @@
 #include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
 #include "meshtensor/op/extension.hpp"
 #include "meshtensor/op/gather.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
@@ -68,7 +68,7 @@ using rule_table = primitive_table<
     table_row<primitive::put, put_rule>,
     table_row<primitive::gather, gather_rule>,
     table_row<primitive::scatter_add, scatter_add_rule>,
-    table_row<primitive::exchange_rows, exchange_rows_rule>,
+    table_row<primitive::all_to_all_rows, all_to_all_rows_rule>,
     table_row<primitive::permute, permute_rule>,
     table_row<primitive::cumulative_sum, cumulative_sum_rule>,
     table_row<primitive::argsort, argsort_rule>,

@@ -26,7 +26,7 @@ template <scope S, class Condition, class Body, class... H>
 constexpr auto while_loop(S const& s,
                           at<at_most, decltype(detail::while_finding<S, Condition, Body, H...>())> const& most,
                           Condition const& condition, Body const& body, H const&... start) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   if constexpr (detail::is_recorded<S, Condition, Body, H...>()) {
     return detail::record_while_loop(s, b, most.operand, condition, body, start...);
   } else {
@@ -45,7 +45,7 @@ constexpr auto while_loop(S const& s, Condition const&, Body const& = {}, A cons
                                                Condition, Body, A, B, C, D> const& = {}) {
   auto const all =
       std::tuple_cat(detail::handles_in(a), detail::handles_in(b), detail::handles_in(c), detail::handles_in(d));
-  return std::apply([&](auto const&... start) { return detail::refused_while(s.recorder(), start...); }, all);
+  return std::apply([&](auto const&... start) { return detail::refused_while(s.graph_builder(), start...); }, all);
 }
 
 }  // namespace meshtensor

@@ -31,7 +31,7 @@ constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_ex
   if (b.ok()) detail::bind_axes(m, mesh, b);
   if (b.ok()) detail::bind_grains(m, b);
   if (b.ok()) detail::bind_blocks(m, b);
-  if (b.ok()) detail::bind_covers(m, b);
+  if (b.ok()) detail::bind_halos(m, b);
   if (b.ok()) detail::bind_rows(m, b);
   return b;
 }

@@ -86,7 +86,7 @@ struct instruction_lister {
   }
 
   constexpr void bind_to_turn(node_id which, value_id v) {
-    give(bind_turn, which, no_id, v, planned_bytes(p.numbers, m.values[v]));
+    give(bind_buffer, which, no_id, v, planned_bytes(p.numbers, m.values[v]));
   }
   /// Starts a collective of a loop's slices for a later iteration.
   constexpr void start_ahead(node_id started, instruction_kind when) {

@@ -53,7 +53,7 @@ struct partitioner {
   }
   constexpr void refuse_rows(node const& n) {
     p.report << "S21 " << text_of(n.kind)
-             << " of exchanged rows would depend on the mesh: make it before exchange_rows, or behind return_rows";
+             << " of exchanged rows would depend on the mesh: make it before all_to_all_rows, or behind return_rows";
     p.at_line(n);
   }
   constexpr void effect(node const& n, placement const& at) {

@@ -149,7 +149,7 @@ struct planner {
       else life.same(argument, m.operand(n, i));
     }
     for (int i = l.carries; i < n.results.count; ++i) give(m.result(n, i));
-    each_ahead(n, [&](value_id v) { live_in(v, place::turns); });
+    each_ahead(n, [&](value_id v) { live_in(v, place::double_buffer); });
     region(m.region_of(n, 0));
     ++life.now;  // the end of an iteration, when its results are stored
     each_ahead(n, [&](value_id v) { life.touch(v); });
@@ -170,7 +170,7 @@ struct planner {
   free_list arena{};
 
   constexpr std::int64_t bytes(int v) const {
-    return planned_bytes(p.numbers, m.values[v]) * (p.where[v] == place::turns ? 2 : 1);
+    return planned_bytes(p.numbers, m.values[v]) * (p.where[v] == place::double_buffer ? 2 : 1);
   }
 
   constexpr void place_all() {

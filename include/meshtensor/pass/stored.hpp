@@ -83,7 +83,7 @@ struct stored_plan {
     detail::put_rows(p->numbers.extent, extent);
     detail::put_rows(p->numbers.grain, grain);
     detail::put_rows(p->numbers.block_of, block_of);
-    detail::put_rows(p->numbers.cover_of, cover_of);
+    detail::put_rows(p->numbers.halo_of, halo_of);
     detail::put_rows(p->numbers.axis, axis);
     detail::put_rows(p->steps.nodes, steps);
     detail::put_rows(p->steps.first, first);
@@ -101,7 +101,7 @@ struct stored_plan {
   static constexpr auto extent = detail::first_rows<M.dim_count>(P.numbers.extent);
   static constexpr auto grain = detail::first_rows<M.dim_count>(P.numbers.grain);
   static constexpr auto block_of = detail::first_rows<M.dim_count>(P.numbers.block_of);
-  static constexpr auto cover_of = detail::first_rows<M.dim_count>(P.numbers.cover_of);
+  static constexpr auto halo_of = detail::first_rows<M.dim_count>(P.numbers.halo_of);
   static constexpr auto axis = detail::first_rows<max_axes>(P.numbers.axis);
   static constexpr auto steps = detail::first_rows<M.node_count>(P.steps.nodes);
   static constexpr auto first = detail::first_rows<M.region_count>(P.steps.first);

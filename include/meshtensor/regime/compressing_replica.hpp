@@ -30,7 +30,7 @@ struct compressing_hop {
   }
   template <handle X>
   constexpr X operator()(X const& x, X const& parameter) const {
-    builder& b = one.scope.recorder();
+    builder& b = one.scope.graph_builder();
     shape const dims = b.m.values[x.id].dims;
     if (dims.count == 0) return (*this)(x);
     auto const& s = one.scope;
@@ -81,7 +81,7 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
 
   template <handle X>
   constexpr X mean(X const& x, X const& parameter) const {
-    builder& b = this->scope.recorder();
+    builder& b = this->scope.graph_builder();
     shape const dims = b.m.values[x.id].dims;
     if (dims.count == 0) return mean(x);
     auto const residual = this->scope.state_like("residual", parameter);

@@ -41,7 +41,7 @@ struct consensus {
   using program_inside = Program;
 
   constexpr void operator()(scope auto s) const {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     detail::view_of_means view(detail::dim_of(b, Training::replica));
     b.regime = &view;
     if constexpr (requires { Training::policy_type::weight(s); }) {

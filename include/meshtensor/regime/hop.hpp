@@ -102,8 +102,9 @@ class topology_round {
   static constexpr int slots = detail::slots_along<T, D>();
 
   template <scope S>
-  constexpr topology_round(S const& s, D along, number const& round) : along_(detail::dim_of(s.recorder(), along)) {
-    builder& b = s.recorder();
+  constexpr topology_round(S const& s, D along, number const& round)
+      : along_(detail::dim_of(s.graph_builder(), along)) {
+    builder& b = s.graph_builder();
     auto const now = full(s, round, i64), all = full(s, extent(along), i64);
     auto const worker = iota(s, along, i64);
     // Every rank has all sources, because no layout shards this dim.
@@ -178,7 +179,7 @@ class topology_round {
 template <topology T, scope S, dim_type D>
 constexpr topology_round<T, D> hop(S const& s, D along, number const& round, line const& where = {}) {
   static_assert(is_valid<detail::topology_finding<T, D>>);
-  detail::recording r(&s.recorder(), where);
+  detail::recording r(&s.graph_builder(), where);
   return topology_round<T, D>(s, along, round);
 }
 

@@ -24,7 +24,7 @@ struct quantized {
 
   template <scope S, dtype T>
   static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id) {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     shape const dims = b.m.values[x.id].dims;
     auto const literal = [&](double n) { return constant(b, n, T); };
     value_id const most = reduce(b, reduction::max, elementwise(b, function::abs, x.id), dims);

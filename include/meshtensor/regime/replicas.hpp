@@ -17,7 +17,7 @@ struct policy_gradients final : regime_hooks {
   id_list<max_variables, variable_id> covered{};  // parameters whose optimizer uses such gradients
 
   constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {
-    replicas = dim_of(s.recorder(), d);
+    replicas = dim_of(s.graph_builder(), d);
   }
   constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
     constexpr dtype T = parameters_of<S>::value;
@@ -86,7 +86,7 @@ struct replicas {
           using S = decltype(m);
           using D = std::remove_const_t<decltype(Replica)>;
           Policy const policy{};
-          builder& b = m.recorder();
+          builder& b = m.graph_builder();
           b.expect(b.depth == 0, "G50 replicas stands in a loop, branch or mt::steps: let it stand around them");
           detail::policy_gradients<Policy, S, D> hooks(policy, m, Replica);
           b.regime = &hooks;

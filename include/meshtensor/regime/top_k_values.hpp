@@ -26,7 +26,7 @@ struct top_k_values {
 
   template <scope S, dtype T>
   static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id) {
-    builder& b = s.recorder();
+    builder& b = s.graph_builder();
     shape const dims = b.m.values[x.id].dims;
     dim_id const all = detail::flat_dim(b, dims), part = detail::part_dim<Kept, Of>(b, all);
     value_id const flat = detail::flattened(b, x.id, dims);

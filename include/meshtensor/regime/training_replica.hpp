@@ -48,7 +48,7 @@ class training_replica {
   S const scope;
 
   constexpr training_replica(S const& whole, D along) : scope(whole / "regime"), along_(along) {
-    builder& b = whole.recorder();
+    builder& b = whole.graph_builder();
     for (int i = 0; i < b.m.node_count; ++i) {
       node const& n = b.m.nodes[i];
       if (n.kind != primitive::read || n.region != b.region || !detail::is_parameter(b.m, b.m.result(n), type))
@@ -65,7 +65,7 @@ class training_replica {
   /// How many parameters the step has updated.
   constexpr int size() const { return updated_.count; }
   constexpr updated_parameter<type> operator[](int i) const {
-    any_tensor<type> const before(&scope.recorder(), updated_.at[i]);
+    any_tensor<type> const before(&scope.graph_builder(), updated_.at[i]);
     return {before, scope.next(before)};
   }
   /// Replaces the value that the step has given to a parameter.

@@ -95,8 +95,8 @@ TEST_CASE("the curve of memory never leaves the arena, and meets what it says") 
     // What the report finds when the arena is fullest is a moment of the curve, or less than its highest one.
     std::int64_t fullest = 0;
     for (mt::value_id v : mt::detail::held_at_fullest(low->graph, low->planned))
-      fullest +=
-          low->planned.numbers.local_bytes(low->graph.values[v]) * (low->planned.where[v] == mt::place::turns ? 2 : 1);
+      fullest += low->planned.numbers.local_bytes(low->graph.values[v]) *
+                 (low->planned.where[v] == mt::place::double_buffer ? 2 : 1);
     CHECK(fullest <= curve.most());
   }
 }

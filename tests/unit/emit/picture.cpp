@@ -132,7 +132,7 @@ TEST_CASE("a rank that holds nothing, and ranks that hold the same") {
 
 TEST_CASE("covers: a rank that holds nothing, several groups") {
   CHECK(move_in(drawn<blur_rows>(mesh_of(4), by_rows(), 3)) == R"(move over data, FILE:LINE
-  [ring/data, width] -> [ring/cover/data, width]
+  [ring/data, width] -> [ring/halo/data, width]
   ring (3) over data = 4; what windows reach from each rank, and who holds it
                 0     1     2     3
   held by rank  |  0  |  1  |  2  |

@@ -9,7 +9,7 @@ using namespace laws;
 namespace {
 template <mt::dtype T>
 constexpr auto made(auto s, mt::number const& n) {
-  return mt::tensor<T>(&s.recorder(), mt::constant(s.recorder(), n, T));
+  return mt::tensor<T>(&s.graph_builder(), mt::constant(s.graph_builder(), n, T));
 }
 /// The constant 0.1 in a dtype.
 template <mt::dtype T>

@@ -10,7 +10,7 @@ using namespace laws;
 namespace {
 /// The node that `each` makes for loops whose conditions differ by index.
 constexpr auto iteration(auto s) {
-  mt::builder& b = s.recorder();
+  mt::builder& b = s.graph_builder();
   return mt::tensor<mt::dtype::i64>(&b, b.add(mt::primitive::iteration, {}, mt::dtype::i64, mt::shape{}));
 }
 constexpr auto scaled = [](auto s, auto x, auto, auto...) {

@@ -9,7 +9,7 @@
 
 #include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
+#include "meshtensor/op/all_to_all_rows.hpp"
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/top_k.hpp"
@@ -66,7 +66,7 @@ struct pooled {
 struct sent {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, huge);
-    auto const rows = exchange_rows(x, s.input("index", mt::i32, huge), expert);
+    auto const rows = all_to_all_rows(x, s.input("index", mt::i32, huge), expert);
     s.output("y", sum(return_rows(rows.rows, rows)));
   }
 };

@@ -140,10 +140,10 @@ class gpu {
   watched_wait& watch() { return watch_; }
 
   /// A lock that every user of the stream holds.
-  std::mutex& turns() { return turns_; }
+  std::mutex& submission_lock() { return submission_lock_; }
 
  private:
-  std::mutex turns_;
+  std::mutex submission_lock_;
   watched_wait watch_;
 };
 

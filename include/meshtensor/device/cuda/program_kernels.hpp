@@ -116,7 +116,7 @@ class program_kernels {
     switch (p_.where[p_.root[v]]) {
       case place::slice:
       case place::stack_slice:
-      case place::turns: {
+      case place::double_buffer: {
         int bytes = 16;
         while (views.inside[p_.root[v]].bytes() % bytes != 0) bytes /= 2;
         return bytes;

@@ -99,7 +99,7 @@ class memory_curve : speller {
 
   bool is_held(int v) const { return p_.root[v] == v && is_in_arena(p_.where[v]); }
   std::int64_t bytes(int v) const {
-    return p_.numbers.local_bytes(m_.values[v]) * (p_.where[v] == place::turns ? 2 : 1);
+    return p_.numbers.local_bytes(m_.values[v]) * (p_.where[v] == place::double_buffer ? 2 : 1);
   }
   /// Divides the step into many equal spans, and chooses from each span the moment with the most bytes.
   void choose_moments(liveness const& life) {

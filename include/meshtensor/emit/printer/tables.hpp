@@ -49,7 +49,7 @@ class table_printer : speller {
                  std::to_string(places.stride) + " + 1";
           break;
         }
-        case dim_row::cover: all += " = " + dim(row.first) + " reached from parts of " + dim(row.second); break;
+        case dim_row::halo: all += " = " + dim(row.first) + " reached from parts of " + dim(row.second); break;
         case dim_row::dynamic: break;
       }
     }

@@ -60,7 +60,7 @@ class dims_of_report : speller {
         made += "         " + extent + ": at most, those that a rank sends of " + dim(row.first) + "\n";
       } else if (row.kind == dim_row::in_block) {
         made += "         " + extent + ": the elements of the largest of them\n";
-      } else if (row.kind == dim_row::cover) {
+      } else if (row.kind == dim_row::halo) {
         made += "         " + extent + ": at most, of " + dim(row.first) + ", what windows reach from a part of " +
                 dim(row.second) + "\n";
       } else if (node const* const ends = loop_that_ends(d); ends != nullptr) {

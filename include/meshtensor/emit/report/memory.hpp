@@ -51,7 +51,7 @@ class memory_of_report : speller {
     for (value_id v : held_at_fullest(m_, p_)) {
       std::string const what = type(v) + "  " + doing(node_computing(m_, v));
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
-      std::int64_t const size = p_.numbers.local_bytes(m_.values[v]) * (p_.where[v] == place::turns ? 2 : 1);
+      std::int64_t const size = p_.numbers.local_bytes(m_.values[v]) * (p_.where[v] == place::double_buffer ? 2 : 1);
       if (same == all.end()) all.push_back({what, size, 1});
       else same->bytes += size, ++same->count;
     }

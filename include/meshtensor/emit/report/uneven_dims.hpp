@@ -28,7 +28,7 @@ class uneven_dims_of_report : speller {
       for (int i = 0; i < m_.values[v].dims.count; ++i) {
         value const& x = m_.values[v];
         int const d = x.dims.at[i];
-        if (numbers_.is_even(x, i) || numbers_.block_of[d].whole != 0 || numbers_.cover_of[d].whole != 0) continue;
+        if (numbers_.is_even(x, i) || numbers_.block_of[d].whole != 0 || numbers_.halo_of[d].whole != 0) continue;
         cut_dim const c = cut_of(x, i);
         if (std::ranges::find(told, c) != told.end()) continue;
         told.push_back(c);

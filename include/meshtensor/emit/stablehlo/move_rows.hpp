@@ -2,7 +2,7 @@
 // Emits the step in which rows move to the ranks that hold their groups, or back, as an all_to_all of equal blocks.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/exchange_rows.hpp"
+#include "meshtensor/emit/stablehlo/all_to_all_rows.hpp"
 #include "meshtensor/pass/cost.hpp"
 
 namespace meshtensor::hlo {
@@ -38,7 +38,7 @@ class row_mover {
     value const all = convert(e_.w, e_.operand(n_, 1), "i64");  // [rank, group]
     std::int64_t const groups = all.type.shape[1];
     meshtensor::value held{};
-    held.dims.add(a_.groups), held.layout = of_.exchange;
+    held.dims.add(a_.groups), held.layout = of_.group_axes;
     each_ = e_.b.local(held, 0);
     value const zero = constant(e_.w, {"i64", {}}, 0.0);
     value me = zero;
@@ -52,7 +52,7 @@ class row_mover {
               .begin;
       first[static_cast<std::size_t>(member)] = begin, holder[static_cast<std::size_t>(begin / each_)] = member;
     }
-    value const mine[] = {me, zero}, to_me[] = {zero, e_.origin(of_.exchange, 0, each_).value_or(zero)};
+    value const mine[] = {me, zero}, to_me[] = {zero, e_.origin(of_.group_axes, 0, each_).value_or(zero)};
     own_ = reshaped(e_, part(e_.w, all, mine, {1, groups}), {groups});
     before_own_ = sums_before(e_, own_);
     holders_ = constant(e_.w, {"i64", {ranks_}}, "[" + list_text(holder) + "]");

@@ -3,7 +3,7 @@
 // because StableHLO has no exchange whose partners change between steps.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/exchange_rows.hpp"
+#include "meshtensor/emit/stablehlo/all_to_all_rows.hpp"
 #include "meshtensor/op/permute.hpp"
 #include "meshtensor/pass/cost/received_elements.hpp"
 

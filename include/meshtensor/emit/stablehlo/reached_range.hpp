@@ -26,7 +26,7 @@ struct reached_range {
   }
   /// The elements that windows reach from the parts of a value's dim, if the dim has a halo. Otherwise it is empty.
   static std::optional<reached_range> of(module const& m, binding const& b, meshtensor::value const& v, int place) {
-    binding::cover_row const& c = b.cover_of[v.dims.at[place]];
+    binding::halo_row const& c = b.halo_of[v.dims.at[place]];
     std::int64_t const parts = c.whole == 0 ? 1 : parts_of(b, v.layout, place);
     if (parts == 1) return {};
     return required(m, c.parts - 1, of(c.reach, c.of_inputs, b.extent[c.parts - 1] / parts), c.reach.stride);

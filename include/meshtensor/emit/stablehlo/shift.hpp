@@ -3,7 +3,7 @@
 // takes each replica's own part.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/cover.hpp"
+#include "meshtensor/emit/stablehlo/halo.hpp"
 #include "meshtensor/emit/stablehlo/pad.hpp"
 #include "meshtensor/emit/stablehlo/slice.hpp"
 #include "meshtensor/op/shift.hpp"
@@ -105,7 +105,7 @@ inline value move(emission& e, node const& n) {
   bool is_part = false;
   for (int d = 0; d < dims; ++d) {
     auto const at = static_cast<std::size_t>(d);
-    if (e.b.cover_of[result.dims.at[d]].whole != 0) continue;
+    if (e.b.halo_of[result.dims.at[d]].whole != 0) continue;
     auto const part = e.part_number(after, d, takes_part);
     if (!part) continue;
     sizes[at] = own.shape[at], first[at] = scaled(e.w, *part, own.shape[at]), is_part = true;

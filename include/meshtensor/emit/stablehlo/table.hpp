@@ -2,6 +2,7 @@
 // Lists the operations with the functions that write them as StableHLO. Each function is in the file of its operation.
 #pragma once
 
+#include "meshtensor/emit/stablehlo/all_to_all_rows.hpp"
 #include "meshtensor/emit/stablehlo/argmax.hpp"
 #include "meshtensor/emit/stablehlo/argsort.hpp"
 #include "meshtensor/emit/stablehlo/call.hpp"
@@ -12,7 +13,6 @@
 #include "meshtensor/emit/stablehlo/cumulative_sum.hpp"
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/elementwise.hpp"
-#include "meshtensor/emit/stablehlo/exchange_rows.hpp"
 #include "meshtensor/emit/stablehlo/extension.hpp"
 #include "meshtensor/emit/stablehlo/gather.hpp"
 #include "meshtensor/emit/stablehlo/grouped_einsum.hpp"
@@ -67,7 +67,7 @@ inline constexpr node_function node_functions[] = {
     {primitive::put, put},
     {primitive::gather, gather},
     {primitive::scatter_add, scatter_add},
-    {primitive::exchange_rows, exchange_rows},
+    {primitive::all_to_all_rows, all_to_all_rows},
     {primitive::permute, permute},
     {primitive::cumulative_sum, cumulative_sum},
     {primitive::argsort, argsort},

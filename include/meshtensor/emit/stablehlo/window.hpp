@@ -2,7 +2,7 @@
 // A window over the part of a dim that a replica holds, for the emission of convolutions and pools.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/cover.hpp"
+#include "meshtensor/emit/stablehlo/halo.hpp"
 
 namespace meshtensor::hlo {
 
@@ -26,7 +26,7 @@ struct window_place {
 inline value with_reached(emission& e, value const& x, meshtensor::value const& v, int k, window_numbers const& w,
                           window_place const& at) {
   placement const& layout = at.parts.layout;
-  bool const covers = e.b.cover_of[v.dims.at[k]].whole != 0;
+  bool const covers = e.b.halo_of[v.dims.at[k]].whole != 0;
   if (covers || reached_range::parts_of(e.b, layout, at.place_of_parts) == 1) return x;
   auto const r = reached_range::of(w, at.of_inputs, e.b.local(at.parts, at.place_of_parts));
   return reached_of_whole(e, x, k, reached_range::required(e.m, at.parts.dims.at[at.place_of_parts], r, w.stride),

@@ -16,7 +16,7 @@ struct dim_row {
   /// - same: a second dim with the extent of `first`.
   /// - blocks: the number of shards of `first`.
   /// - in_block: the extent of each shard, which is `first` divided by `second`.
-  /// - cover: the elements of `first` that windows reach from a part of `second`, which is the part with its halo.
+  /// - halo: the elements of `first` that windows reach from a part of `second`, which is the part with its halo.
   /// - counted: the iterations of a loop. A number of the program is their upper bound.
   ///
   /// These kinds belong to exchanged rows. An index gives for each row a position along a dim of groups:
@@ -35,14 +35,14 @@ struct dim_row {
     same,
     blocks,
     in_block,
-    cover,
+    halo,
     sent,
     counted
   } kind;
   name_id label;
   dim_id first, second;  // other rows. first, of a fixed extent: the dim of which these are the places of a window
   std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_places;
-                         // blocks: a mask of axes; cover: a packed_cover; holders: a row_holders;
+                         // blocks: a mask of axes; halo: a packed_halo; holders: a row_holders;
                          // counted: a row of the table of numbers
 };
 

@@ -35,7 +35,7 @@ class untyped_scope {
   };
   constexpr entered enter(bool library = false) const { return entered(*this, library); }
 
-  constexpr builder& recorder() const { return *b_; }
+  constexpr builder& graph_builder() const { return *b_; }
   constexpr path_id path() const { return path_; }
   constexpr line where() const { return where_; }
 

@@ -6,8 +6,8 @@
 
 #include "meshtensor/nn/experts/choose_experts.hpp"
 #include "meshtensor/op/activation.hpp"
+#include "meshtensor/op/all_to_all_rows.hpp"
 #include "meshtensor/op/einsum.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
 #include "meshtensor/op/gather.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 
@@ -59,7 +59,7 @@ inline constexpr library_layer grouped_linear_and_bias = [](scope auto s, auto x
 inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, auto expert, auto share, auto experts,
                                                          auto model, auto hidden, auto... at_most) {
   using X = decltype(x);
-  auto const sent = exchange_rows(x, expert, experts, number(at_most)...);
+  auto const sent = all_to_all_rows(x, expert, experts, number(at_most)...);
   auto const inner = gelu(grouped_linear(s / "up", sent.rows, sent.group, experts, model, hidden));
   auto const [made, bias] = grouped_linear_and_bias(s / "down", inner, sent.group, sent.rows, experts, hidden, model);
   auto const back = return_rows(made, sent);
@@ -101,7 +101,7 @@ struct dropless_mixture_of_experts_body
 ///
 /// A last argument, `at_most`, bounds the rows of an expert. The expert then serves its first rows, in the order of the
 /// dims of `x` and then of the choices, and the others give zeros. For networks of your own, use `choose_experts`,
-/// `exchange_rows` and `grouped_einsum`.
+/// `all_to_all_rows` and `grouped_einsum`.
 ///
 /// parameters  router/gate [model, experts]; expert/up/weight [experts, model, hidden], expert/up/bias [experts,
 ///             hidden], expert/down/weight, expert/down/bias

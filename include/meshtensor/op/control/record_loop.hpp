@@ -125,7 +125,7 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, End const& end, Ca
 template <bool Shares, class S, class D, class Line, class Carry, class Xs, class Body, class End = at_last_index>
 constexpr auto record_loop(S const& s, D, Line const& where, Carry const& start, Xs const& sequences, Body const& body,
                            End end = {}) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   constexpr bool has_outputs = !std::is_same_v<Xs, std::tuple<>>;
   if constexpr (is_refused<Line>) {
     b.give_up();

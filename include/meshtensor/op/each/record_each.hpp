@@ -59,7 +59,7 @@ constexpr std::tuple<sliced_t<H, D>...> views(builder& b, id_list<> const& opera
 template <bool Shares, class D, class S, class Line, class Xs, class Body>
 constexpr auto record_each(S const& s, Line const& where, Xs const& operands, Body const& body,
                            each_start start = each_start::apart) {
-  builder& b = s.recorder();
+  builder& b = s.graph_builder();
   if constexpr (is_refused<Line>) {
     b.give_up();
     return no_result{};

@@ -20,20 +20,18 @@ struct binding {
     id whole, blocks;  // ids plus 1, or 0 if there is none
   };
   block_row block_of[max_dims];  // of a dim `in_block`: the dim that is divided, and the dim that counts its parts
-  struct cover_row {
+  struct halo_row {
     id whole, parts;  // ids plus 1, or 0: the covered dim, and the dim from whose parts windows reach
     bool of_inputs;   // whether `whole` is the windows' input and `parts` their output, or the other way round
-    bool even;        // all covers have the same length
+    bool even;        // the ranges of all ranks have the same length
     window_numbers reach;
   };
-  cover_row cover_of[max_dims];  // of a dim that covers a part of another dim
+  halo_row halo_of[max_dims];  // of a dim that widens a part of another dim
   diagnostic report;
 
   constexpr bool ok() const { return report.empty(); }
-  /// The extent of a dim. If the dim covers a part of another dim, it is the extent of the other dim.
-  constexpr std::int64_t whole_extent(int d) const {
-    return extent[cover_of[d].whole == 0 ? d : cover_of[d].whole - 1];
-  }
+  /// The extent of a dim. If the dim widens a part of another dim, it is the extent of the other dim.
+  constexpr std::int64_t whole_extent(int d) const { return extent[halo_of[d].whole == 0 ? d : halo_of[d].whole - 1]; }
   /// How many ranks share the dim at `position` of a value.
   constexpr std::int64_t parts(value const& v, int position) const {
     std::int64_t n = 1;
@@ -45,18 +43,18 @@ struct binding {
   template <class Place>
   constexpr interval part(value const& v, int position, Place place) const {
     int const d = v.dims.at[position];
-    if (cover_of[d].whole != 0) return covered(d, v.layout, position, place);
+    if (halo_of[d].whole != 0) return covered(d, v.layout, position, place);
     auto const held = [&](int of, int at) {
       return part_held(extent[of], grain[of], v.layout, at, [&](int a) { return axis[a]; }, place);
     };
     if (block_of[d].whole == 0) return held(d, position);
     return {0, held(block_of[d].whole - 1, v.dims.find(block_of[d].blocks - 1)).count};
   }
-  /// The part of a dim that the windows of a cover reach from a rank's part of another dim. If the other dim has only
-  /// one part, it is the whole dim.
+  /// The part of a dim that the windows of a halo dim reach from a rank's part of another dim. If the other dim has
+  /// only one part, it is the whole dim.
   template <class Place>
-  constexpr interval covered(int cover, placement const& layout, int position, Place place) const {
-    cover_row const& c = cover_of[cover];
+  constexpr interval covered(int halo, placement const& layout, int position, Place place) const {
+    halo_row const& c = halo_of[halo];
     std::int64_t const all = extent[c.whole - 1];
     std::int64_t parts = 1;
     for (int o = 0, a = 0; (a = layout.axis_at(position, o)) >= 0; ++o) parts *= axis[a];
@@ -74,7 +72,7 @@ struct binding {
   /// The largest part of the dim at `position`. The first rank holds it.
   constexpr std::int64_t local(value const& v, int position) const {
     int const d = v.dims.at[position];
-    if (cover_of[d].whole != 0) return extent[d];
+    if (halo_of[d].whole != 0) return extent[d];
     std::int64_t const n = v.layout.bits == 0 ? 1 : parts(v, position);
     return n == 1 ? extent[d] : (extent[d] / grain[d] + n - 1) / n * grain[d];
   }
@@ -83,7 +81,7 @@ struct binding {
     int const d = v.dims.at[position];
     if (int const of = block_of[d].whole; of != 0)
       return meshtensor::is_even(extent[of - 1], extent[block_of[d].blocks - 1], grain[of - 1]);
-    if (cover_of[d].whole != 0) return cover_of[d].even;
+    if (halo_of[d].whole != 0) return halo_of[d].even;
     return grain[d] == 0 || meshtensor::is_even(extent[d], parts(v, position), grain[d]);
   }
   constexpr std::int64_t local_size(value const& v) const {

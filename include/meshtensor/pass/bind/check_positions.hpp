@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/element_number.hpp"
-#include "meshtensor/op/detail/exchange_rows_rule.hpp"
+#include "meshtensor/op/detail/all_to_all_rows_rule.hpp"
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/pass/bind/extents.hpp"
 
@@ -19,8 +19,8 @@ constexpr shape counted_dims(module const& m, node const& n) {
       call_row const& c = m.calls[call_of(n)];
       return c.library == library_call::top_positions ? c.whole : shape{};
     }
-    case primitive::exchange_rows: {
-      bool const counts = exchange_rows_rule::step_of(n) == row_step::count;
+    case primitive::all_to_all_rows: {
+      bool const counts = all_to_all_rows_rule::step_of(n) == row_step::count;
       return counts ? m.operand_value(n, 0).dims : shape{};
     }
     case primitive::pool: {
@@ -53,7 +53,7 @@ constexpr void check_positions(module const& m, binding& b) {
     for (int k = 0; k < dims.count; ++k)
       count = product_up_to_longest(count, std::max<std::int64_t>(1, b.extent[dims.at[k]]));
     dtype const type = m.result_value(n).type;
-    if (fits(n.kind == primitive::exchange_rows ? count : count - 1, type)) continue;
+    if (fits(n.kind == primitive::all_to_all_rows ? count : count - 1, type)) continue;
     b.report << "S19 positions along ";
     for (int k = 0; k < dims.count; ++k)
       b.report << (k == 0 ? "'" : " and '") << m.dim_name(dims.at[k]) << "' (" << b.extent[dims.at[k]] << ")";

@@ -32,7 +32,7 @@ struct needed_dims {
       }
     }
     for (int d = 0; d < m.dim_count; ++d)
-      if (at[d] && m.dims[d].kind == dim_row::cover) need(m.windows[packed_cover::unpacked(m.dims[d].value).window]);
+      if (at[d] && m.dims[d].kind == dim_row::halo) need(m.windows[packed_halo::unpacked(m.dims[d].value).window]);
     for (int d = 0; d < m.dim_count; ++d)
       if (at[d] && m.dims[d].kind == dim_row::counted) row[m.dims[d].value] = true;
     for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
@@ -112,7 +112,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::sent:
       case dim_row::blocks:
       case dim_row::in_block:
-      case dim_row::cover: continue;  // depend on the sizes of axes: bind_blocks, bind_covers, bind_rows
+      case dim_row::halo: continue;  // depend on the sizes of axes: bind_blocks, bind_halos, bind_rows
       case dim_row::dynamic: break;
     }
     if (b.extent[d] > longest_dim) {

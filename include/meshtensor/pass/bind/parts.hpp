@@ -75,15 +75,15 @@ constexpr void bind_grains(module const& m, binding& b) {
   } while (all.changed);
 }
 
-/// Binds the dims that cover parts of other dims: the numbers of their windows, and the extent of the longest cover.
-constexpr void bind_covers(module const& m, binding& b) {
+/// Binds halo dims: the numbers of their windows, and the extent of the longest range of a rank.
+constexpr void bind_halos(module const& m, binding& b) {
   for (int d = 0; d < m.dim_count; ++d) {
     dim_row const& row = m.dims[d];
-    if (row.kind != dim_row::cover) continue;
-    auto const of = packed_cover::unpacked(row.value);
+    if (row.kind != dim_row::halo) continue;
+    auto const of = packed_halo::unpacked(row.value);
     auto const reach = known_window(m, b, m.windows[of.window]);
     if (!reach) continue;  // no value of this program has the dim
-    b.cover_of[d] = {static_cast<id>(row.first + 1), static_cast<id>(row.second + 1), of.of_inputs, true, *reach};
+    b.halo_of[d] = {static_cast<id>(row.first + 1), static_cast<id>(row.second + 1), of.of_inputs, true, *reach};
     std::int64_t ranks = 1;
     for (int o = 0, a = 0; (a = of.axes.axis_at(0, o)) >= 0; ++o) ranks *= b.axis[a];
     std::int64_t first = 0;
@@ -100,7 +100,7 @@ constexpr void bind_covers(module const& m, binding& b) {
       };
       std::int64_t const count = b.covered(d, of.axes, 0, place).count;
       if (rank == 0) first = count;
-      if (count != first) b.cover_of[d].even = false;
+      if (count != first) b.halo_of[d].even = false;
       if (count > b.extent[d]) b.extent[d] = count;
     }
   }
@@ -111,12 +111,12 @@ constexpr void bind_covers(module const& m, binding& b) {
 constexpr void bind_rows(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (n.kind != primitive::exchange_rows || exchange_rows_rule::step_of(n) != row_step::count) continue;
-    auto const a = exchange_rows_attributes::of(n);
+    if (n.kind != primitive::all_to_all_rows || all_to_all_rows_rule::step_of(n) != row_step::count) continue;
+    auto const a = all_to_all_rows_attributes::of(n);
     auto const of = row_holders::unpacked(m.dims[a.holders].value);
-    std::int64_t const ranks = b.members(of.exchange_mask());
+    std::int64_t const ranks = b.members(of.group_mask());
     value groups{};  // with the placement that the ranks hold them in
-    groups.dims.add(a.groups), groups.layout = of.exchange;
+    groups.dims.add(a.groups), groups.layout = of.group_axes;
     value const& index = m.operand_value(n, 0);
     std::int64_t const own = b.local_size(index), all = b.size(index.dims);
     std::int64_t room = ranks == 1 || ranks * own < all ? ranks * own : all, sent = own;

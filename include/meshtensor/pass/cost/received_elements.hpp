@@ -7,7 +7,7 @@
 
 #include "meshtensor/base/parts.hpp"
 #include "meshtensor/base/shifted.hpp"
-#include "meshtensor/op/detail/exchange_rows_rule.hpp"
+#include "meshtensor/op/detail/all_to_all_rows_rule.hpp"
 #include "meshtensor/pass/bind/known_number.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -83,8 +83,8 @@ constexpr std::int64_t most_rows(module const& m, binding const& numbers, node c
   std::int64_t most = numbers.extent[a.to];
   for (int i = 0; i < m.node_count && a.how != row_move::back; ++i) {
     node const& counts = m.nodes[i];
-    if (counts.kind != primitive::exchange_rows || exchange_rows_rule::step_of(counts) != row_step::count) continue;
-    if (exchange_rows_attributes::of(counts).rows != a.to) continue;
+    if (counts.kind != primitive::all_to_all_rows || all_to_all_rows_rule::step_of(counts) != row_step::count) continue;
+    if (all_to_all_rows_attributes::of(counts).rows != a.to) continue;
     value const& index = m.operand_value(counts, 0);
     std::int64_t all = 0, least = 0;
     for (std::int64_t member = 0; member < numbers.members(a.axes); ++member) {

@@ -11,7 +11,7 @@ enum class instruction_kind : std::uint8_t {
   bind_input,      // `to` is the memory in which the caller feeds the input
   bind_variable,   // `to` is the store's memory of variable `from`
   bind_slice,      // `to` is the slice of `from` that belongs to the iteration
-  bind_turn,       // `to` is its first buffer in iterations of even index, otherwise `bytes` behind it
+  bind_buffer,     // `to` is its first buffer in iterations of even index, otherwise `bytes` behind it
   bind_window,     // `to` is a strided view of `from`, which begins where the node's numbers say
   launch,          // runs a kernel of the device. `to` is the kernel's number in a list of all launches
   copy,            // `from` to `to`
@@ -33,7 +33,7 @@ enum class instruction_kind : std::uint8_t {
 
 constexpr char const* text_of(instruction_kind kind) {
   constexpr char const* texts[] = {
-      "bind_input",    "bind_variable", "bind_slice",     "bind_turn",   "bind_window", "launch",     "copy",
+      "bind_input",    "bind_variable", "bind_slice",     "bind_buffer", "bind_window", "launch",     "copy",
       "copy_to_slice", "copy_to_store", "copy_to_output", "copy_part",   "zero",        "accumulate", "start",
       "wait",          "collective",    "begin_loop",     "begin_first", "begin_next",  "begin_call", "end"};
   return texts[static_cast<int>(kind)];

@@ -2,7 +2,7 @@
 // Adds an operation to the program of one rank, by its own `partition` or by its sharding rule.
 #pragma once
 
-#include "meshtensor/pass/partition/cover_operands.hpp"
+#include "meshtensor/pass/partition/halos_of_operands.hpp"
 
 namespace meshtensor::detail {
 
@@ -22,7 +22,7 @@ constexpr void order_groups(module const& m, operation_placements& at) {
   if (position < 0 || at.result.axes_of(position) == 0) return;
   for (int d = 0; d < m.dim_count; ++d) {
     if (m.dims[d].kind != dim_row::holders || m.dims[d].first != at.rule.looked_up) continue;
-    placement const& exchange = row_holders::unpacked(m.dims[d].value).exchange;
+    placement const& exchange = row_holders::unpacked(m.dims[d].value).group_axes;
     for (int a = 0; a < max_axes; ++a)
       if (at.result.sharded_at(a) == position && exchange.shards(a)) at.result.set_order(a, exchange.order(a));
   }
@@ -79,7 +79,7 @@ constexpr void partition_by_sharding(partitioning& p, node const& n) {
   shard_new_dims(p, dims_of_operands(p.from, at), at);
   id_list<> operands{};
   for (int i = 0; i < count; ++i) operands.add(p.copies.copy_at(p.from.operand(n, i), at.operands[i]));
-  attributes const a = cover_windows(p, at, operands);
+  attributes const a = widen_by_halos(p, at, operands);
   node_id const made = p.make(n, operands);
   set_attributes(p.m.nodes[made], a);
   p.give(made, p.from.result(n), at.result);

@@ -12,7 +12,7 @@ namespace meshtensor {
 enum class place : std::uint8_t {
   nowhere,        // not in memory, because it never runs
   arena,          // in the arena, at an offset
-  turns,          // in two buffers of the arena, between which a loop's iterations alternate
+  double_buffer,  // in two buffers of the arena, between which a loop's iterations alternate
   variable,       // in the store's own memory
   input,          // in memory fed by the caller
   slice,          // a slice of a stacked operand: its address advances with the iteration
@@ -21,7 +21,7 @@ enum class place : std::uint8_t {
 };
 
 /// Whether the value takes room in the arena.
-constexpr bool is_in_arena(place where) { return where == place::arena || where == place::turns; }
+constexpr bool is_in_arena(place where) { return where == place::arena || where == place::double_buffer; }
 
 struct plan {
   binding numbers;

@@ -135,7 +135,7 @@ void engine<Device>::move(instruction const& i, rank_context& p, external_buffer
     case bind_input: return act<bind_input>(it, m_, device_, p, o);
     case bind_variable: return act<bind_variable>(it, m_, device_, p, o);
     case bind_slice: return act<bind_slice>(it, m_, device_, p, o);
-    case bind_turn: return act<bind_turn>(it, m_, device_, p, o);
+    case bind_buffer: return act<bind_buffer>(it, m_, device_, p, o);
     case bind_window: return act<bind_window>(it, m_, device_, p, o);
     case copy: return act<copy>(it, m_, device_, p, o);
     case copy_to_slice: return act<copy_to_slice>(it, m_, device_, p, o);

@@ -91,7 +91,7 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
     i.bind(p, o.variables[i.from()]);
   } else if constexpr (Kind == bind_slice) {
     i.bind(p, detail::slice_of(p, p.windows()[i.from()], i.from_pointer(p), i.to_bytes(p)));
-  } else if constexpr (Kind == bind_turn) {
+  } else if constexpr (Kind == bind_buffer) {
     i.bind(p, i.turn(p));
   } else if constexpr (Kind == bind_window) {
     i.bind(p, detail::window_of(m, m.nodes[i.node()], p));

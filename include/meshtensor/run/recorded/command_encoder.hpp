@@ -159,7 +159,7 @@ class command_encoder {
       case instruction_kind::bind_variable: return r.set_pointer(i.to_value(), values_.at(i.from, k));
       case instruction_kind::bind_slice:
         return r.set_pointer(i.to_value(), address_of_slice(r, i.from_value(), i.to_value()));
-      case instruction_kind::bind_turn:
+      case instruction_kind::bind_buffer:
         return r.set_pointer(i.to_value(), r.turn(i.to_value(), r.context.index, i.bytes));
       case instruction_kind::bind_window:
         return r.set_pointer(i.to_value(), detail::window_of(m_, m_.nodes[i.node], r));

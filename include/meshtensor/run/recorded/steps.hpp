@@ -47,7 +47,7 @@ class engine<Device> {
     for (int k = 0; k < m.node_count; ++k)
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
-    std::lock_guard const turn(Device::machine().turns());
+    std::lock_guard const turn(Device::machine().submission_lock());
     encoder_.emplace(m, p, list_, ranks, program_, values_, remote_ ? &*remote_ : nullptr);
     known_.emplace(list_);
   }
@@ -59,7 +59,7 @@ class engine<Device> {
 
   void run(std::span<external_buffers> external, number_value const* numbers, std::uint64_t seed, std::uint64_t step) {
     values_.bring_home();
-    std::lock_guard const turn(Device::machine().turns());
+    std::lock_guard const turn(Device::machine().submission_lock());
     try {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
       encoder_->ports().fill(external, numbers, seed, step);

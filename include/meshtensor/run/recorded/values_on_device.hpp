@@ -20,7 +20,7 @@ class held_block {
   std::shared_ptr<Memory> const& memory() const { return memory_; }
   void copy_to(void* home) const {
     auto& device = memory_->where();
-    std::lock_guard const turn(device.turns());
+    std::lock_guard const turn(device.submission_lock());
     device.download(home, memory_->at(), memory_->bytes());
     device.wait();
   }

@@ -2,12 +2,12 @@
 // Lists the operations with the structs that run them on the cpu device. Each struct is in the file of its operation.
 #pragma once
 
+#include "meshtensor/device/cpu/nodes/all_to_all_rows.hpp"
 #include "meshtensor/device/cpu/nodes/argsort.hpp"
 #include "meshtensor/device/cpu/nodes/call.hpp"
 #include "meshtensor/device/cpu/nodes/conv.hpp"
 #include "meshtensor/device/cpu/nodes/cumulative_sum.hpp"
 #include "meshtensor/device/cpu/nodes/einsum.hpp"
-#include "meshtensor/device/cpu/nodes/exchange_rows.hpp"
 #include "meshtensor/device/cpu/nodes/gather.hpp"
 #include "meshtensor/device/cpu/nodes/grouped_einsum.hpp"
 #include "meshtensor/device/cpu/nodes/pad.hpp"
@@ -53,7 +53,7 @@ using kernel_structs = primitive_table<
     table_row<primitive::put, put_kernel>,
     table_row<primitive::gather, gather_kernel>,
     table_row<primitive::scatter_add, scatter_add_kernel>,
-    table_row<primitive::exchange_rows, exchange_rows_kernel>,
+    table_row<primitive::all_to_all_rows, all_to_all_rows_kernel>,
     table_row<primitive::permute, permute_kernel>,
     table_row<primitive::cumulative_sum, cumulative_sum_kernel>,
     table_row<primitive::argsort, argsort_kernel>,

@@ -3,6 +3,7 @@
 // of its operation.
 #pragma once
 
+#include "meshtensor/device/cuda/nodes/all_to_all_rows.hpp"
 #include "meshtensor/device/cuda/nodes/argmax.hpp"
 #include "meshtensor/device/cuda/nodes/argsort.hpp"
 #include "meshtensor/device/cuda/nodes/concat.hpp"
@@ -10,7 +11,6 @@
 #include "meshtensor/device/cuda/nodes/conv.hpp"
 #include "meshtensor/device/cuda/nodes/cumulative_sum.hpp"
 #include "meshtensor/device/cuda/nodes/einsum.hpp"
-#include "meshtensor/device/cuda/nodes/exchange_rows.hpp"
 #include "meshtensor/device/cuda/nodes/gather.hpp"
 #include "meshtensor/device/cuda/nodes/grouped_einsum.hpp"
 #include "meshtensor/device/cuda/nodes/iota.hpp"
@@ -60,7 +60,7 @@ inline constexpr node_function node_functions[] = {
     {primitive::put, put_of},
     {primitive::gather, gather_of},
     {primitive::scatter_add, scatter_add_of},
-    {primitive::exchange_rows, exchange_rows_of},
+    {primitive::all_to_all_rows, all_to_all_rows_of},
     {primitive::permute, permute_of},
     {primitive::cumulative_sum, cumulative_sum_of},
     {primitive::argsort, argsort_of},

@@ -49,7 +49,7 @@ struct move_rule {
     value const &x = m.operand_value(n, 0), &y = m.result_value(n);
     if (!x.dims.has(a.from) || x.type != y.type || !(replaced(x.dims, a.from, a.to) == y.dims))
       return "a move changes dims or dtype";
-    bool const covers = m.dims[a.to].kind == dim_row::cover && whole_dim(m, a.to) == whole_dim(m, a.from);
+    bool const covers = m.dims[a.to].kind == dim_row::halo && whole_dim(m, a.to) == whole_dim(m, a.from);
     return a.first != no_id || ((a.from == a.to || covers) && a.how == shift_kind::cut) ? nullptr
                                                                                         : "a move shifts by no number";
   }

@@ -87,7 +87,7 @@ struct collective_layout {
     move_rows_attributes const a = move_rows_attributes::of(n);
     if (a.how == row_move::by_sources) return check_permuted(n, a, x, y);
     auto const of = row_holders::unpacked(m.dims[a.holders].value);
-    if (a.axes != of.exchange_mask()) return "rows move over other axes than those of their exchange";
+    if (a.axes != of.group_mask()) return "rows move over other axes than those of their exchange";
     if (!(x.layout == y.layout)) return "an exchange of rows changes a placement";
     placement const &rows = x.layout, &counts = m.operand_value(n, 1).layout;
     int const place = x.dims.find(a.holders);

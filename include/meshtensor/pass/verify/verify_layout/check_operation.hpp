@@ -34,7 +34,7 @@ struct operation_layout {
       value const& v = m.operand_value(n, i);
       if (v.layout.shards(a)) {
         int const raw = v.dims.at[v.layout.sharded_at(a)], dim = rule.name_in_result(i, raw);
-        if (rule.window_over(i, raw) != nullptr && m.dims[raw].kind != dim_row::cover)
+        if (rule.window_over(i, raw) != nullptr && m.dims[raw].kind != dim_row::halo)
           return "a window moves over a part without what it reaches";
         if (sharded >= 0 && dim != sharded) {
           if (divides_as_rows(m, rule, sharded, dim, a, v.layout)) continue;

@@ -15,24 +15,24 @@ enum class row_step : std::uint8_t {
   back,    // from such rows, the index and the counts: [dims of the index, …], zeros where the index names no group
 };
 
-struct exchange_rows_attributes {
+struct all_to_all_rows_attributes {
   dim_id groups, holders, rows;
   dim_id counted;             // stands for `groups` in the counts
   number_id at_most = no_id;  // the most rows of a group, a row of the table of numbers, or no_id for all
 
-  static constexpr exchange_rows_attributes of(id const* slots) {
+  static constexpr all_to_all_rows_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<dim_id>(slots[2]),
             static_cast<dim_id>(slots[3]), static_cast<number_id>(slots[4])};
   }
-  static constexpr exchange_rows_attributes of(node const& n) { return of(n.attribute); }
+  static constexpr all_to_all_rows_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{groups, holders, rows, counted, at_most}}; }
 };
 
 /// On whole tensors there is one holder, and rows are sorted by group. On a mesh each rank sorts its own rows. If axes
 /// shard both the index and the groups, runs of rows then move to the holders of their groups. Rows of a group stand in
 /// the order of the ranks that they come from, and in their own order.
-struct exchange_rows_rule {
-  static constexpr primitive kind = primitive::exchange_rows;
+struct all_to_all_rows_rule {
+  static constexpr primitive kind = primitive::all_to_all_rows;
   static constexpr declaration declares{.operands = {1, 3},
                                         .attributes = {{attribute_kind::dim},
                                                        {attribute_kind::dim},
@@ -44,16 +44,17 @@ struct exchange_rows_rule {
 
   static constexpr row_step step_of(node const& n) { return static_cast<row_step>(n.function); }
   static constexpr void infer(inference& i) {
-    auto const a = exchange_rows_attributes::of(i.attributes);
+    auto const a = all_to_all_rows_attributes::of(i.attributes);
     auto const step = static_cast<row_step>(i.function);
     shape const held = shape{}.add(a.holders).add(a.rows);
     if (step == row_step::count) {
-      i.expect(i.is_integer(0), "T02 exchange_rows: the index is not an integer", 1);
-      i.expect(!i.dims_of(0).has(a.groups), "T03 exchange_rows: the index has the dim of the groups: rename it", 1, 1);
+      i.expect(i.is_integer(0), "T02 all_to_all_rows: the index is not an integer", 1);
+      i.expect(!i.dims_of(0).has(a.groups), "T03 all_to_all_rows: the index has the dim of the groups: rename it", 1,
+               1);
       return i.give(dtype::i32, shape{}.add(a.holders).add(a.counted));
     }
     if (step == row_step::number) return i.give(dtype::i64, held);
-    i.expect(i.count == 3, "T01 exchange_rows: a step lacks an operand");
+    i.expect(i.count == 3, "T01 all_to_all_rows: a step lacks an operand");
     if (i.count != 3) return;
     shape const x = i.dims_of(0), index = i.dims_of(1);
     if (step == row_step::back) {
@@ -61,15 +62,15 @@ struct exchange_rows_rule {
       i.expect(without(x, index) == x, "T03 return_rows: the rows have a dim of the index: rename it", 3);
       return i.give(i[0].type, united(index, without(x, held)));
     }
-    i.expect(!x.has(a.groups), "T03 exchange_rows: the operand has the dim of the groups: rename it", 1, 1);
-    i.expect(!x.has(a.holders) && !x.has(a.rows), "T03 exchange_rows: the operand is of rows exchanged by these groups",
-             1, 1);
+    i.expect(!x.has(a.groups), "T03 all_to_all_rows: the operand has the dim of the groups: rename it", 1, 1);
+    i.expect(!x.has(a.holders) && !x.has(a.rows),
+             "T03 all_to_all_rows: the operand is of rows exchanged by these groups", 1, 1);
     i.give(i[0].type, united(held, without(x, index)));
   }
   static constexpr char const* verify(module const& m, node const& n) {
     int const wanted = step_of(n) == row_step::count || step_of(n) == row_step::number ? 1 : 3;
     if (n.operands.count != wanted) return "an exchange of rows has another number of operands";
-    auto const a = exchange_rows_attributes::of(n);
+    auto const a = all_to_all_rows_attributes::of(n);
     if (step_of(n) == row_step::count) return nullptr;
     value const& counts = m.operand_value(n, n.operands.count - 1);
     return counts.type == dtype::i32 && counts.dims == shape{}.add(a.holders).add(a.counted)
@@ -86,7 +87,7 @@ struct exchange_rows_rule {
   static constexpr bool partition(auto& p, node const& n);
   /// The error in the placements of a node over one axis, or null if there is none.
   static constexpr char const* check_axis(module const& m, node const& n, int a) {
-    auto const dims = exchange_rows_attributes::of(n);
+    auto const dims = all_to_all_rows_attributes::of(n);
     auto const of = row_holders::unpacked(m.dims[dims.holders].value);
     bool const holds = (of.axes >> a & 1u) != 0;
     auto const shards = [&](value const& v, int dim) {
@@ -98,7 +99,7 @@ struct exchange_rows_rule {
     if (shards(held, dims.holders) != holds) return "rows do not lie on their holders";
     if (held.layout.shards(a) && shards(held, dims.rows)) return "rows of one holder are sharded";
     if (step == row_step::number) {
-      int const wanted = of.exchange.shards(a) ? dims.counted : dims.holders;
+      int const wanted = of.group_axes.shards(a) ? dims.counted : dims.holders;
       if (holds ? !shards(x, wanted) : !x.layout.is_replicated(a)) return "rows are numbered by other counts";
       return y.layout.is_partial(a) ? "a result is partial though no operand is" : nullptr;
     }
@@ -127,7 +128,7 @@ struct exchange_rows_rule {
 
   template <class = lazy>
   static void evaluate(evaluation const& e) {
-    auto const a = exchange_rows_attributes::of(e.n);
+    auto const a = all_to_all_rows_attributes::of(e.n);
     view const &x = e.operands[0], &y = e.results[0];
     switch (step_of(e.n)) {
       case row_step::count: return count_rows(x, y);
@@ -168,8 +169,8 @@ struct exchange_rows_rule {
   }
 
   static constexpr value_id add_step(builder& b, row_step step, std::initializer_list<value_id> operands,
-                                     exchange_rows_attributes const& a) {
-    return add_node<exchange_rows_rule>(b, operands, a.packed(), {}, static_cast<std::uint8_t>(step));
+                                     all_to_all_rows_attributes const& a) {
+    return add_node<all_to_all_rows_rule>(b, operands, a.packed(), {}, static_cast<std::uint8_t>(step));
   }
 };
 

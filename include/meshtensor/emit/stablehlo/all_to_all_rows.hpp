@@ -6,7 +6,7 @@
 
 #include "meshtensor/emit/stablehlo/argsort.hpp"
 #include "meshtensor/emit/stablehlo/collective.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
+#include "meshtensor/op/all_to_all_rows.hpp"
 
 namespace meshtensor::hlo {
 
@@ -115,15 +115,15 @@ inline value rows_of(emission& e, value const& x, shape const& dims, dim_id hold
 }
 
 inline value back_rows(emission& e, node const& n) {
-  auto const a = exchange_rows_attributes::of(n);
+  auto const a = all_to_all_rows_attributes::of(n);
   flat_index const index(e, e.operand(n, 1), e.operand(n, 2).type.shape[1]);
   value const rows = rows_of(e, e.operand(n), e.dims(n), a.holders, a.rows);
   value const place = sorted_positions(e, sorted_positions(e, index.groups, 0), 0);
   return reshaped(e, rows_where(e, index.is_there, rows_at(e, rows, place)), e.result_type(n).shape);
 }
 
-inline value exchange_rows(emission& e, node const& n) {
-  switch (exchange_rows_rule::step_of(n)) {
+inline value all_to_all_rows(emission& e, node const& n) {
+  switch (all_to_all_rows_rule::step_of(n)) {
     case row_step::count: return count_rows(e, n);
     case row_step::number: return number_rows(e, n);
     case row_step::send: return send_rows(e, n);

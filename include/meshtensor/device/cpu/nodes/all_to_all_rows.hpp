@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange_rows: finds the places of rows on one thread, and copies rows in parallel.
+// all_to_all_rows: finds the places of rows on one thread, and copies rows in parallel.
 #pragma once
 
 #include <algorithm>
 
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
-#include "meshtensor/op/detail/exchange_rows_rule.hpp"
+#include "meshtensor/op/detail/all_to_all_rows_rule.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-class exchange_rows_kernel final : public node_kernel {
+class all_to_all_rows_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const& n) {
-    row_step const step = exchange_rows_rule::step_of(n);
+    row_step const step = all_to_all_rows_rule::step_of(n);
     return step == row_step::send || step == row_step::back;
   }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) {
-    return takes(s.m, s.n) ? std::make_unique<exchange_rows_kernel>(s) : nullptr;
+    return takes(s.m, s.n) ? std::make_unique<all_to_all_rows_kernel>(s) : nullptr;
   }
-  explicit exchange_rows_kernel(node_setup const& s)
-      : back_(exchange_rows_rule::step_of(s.n) == row_step::back),
-        rows_(exchange_rows_attributes::of(s.n).rows),
+  explicit all_to_all_rows_kernel(node_setup const& s)
+      : back_(all_to_all_rows_rule::step_of(s.n) == row_step::back),
+        rows_(all_to_all_rows_attributes::of(s.n).rows),
         copies_(back_ ? s.result : s.operands[0], s.operands[1], back_ ? s.operands[0] : s.result,
-                exchange_rows_attributes::of(s.n).holders, rows_) {
+                all_to_all_rows_attributes::of(s.n).holders, rows_) {
     places_.reserve(s.operands[1].size(), s.operands[2].size());
   }
   void run(evaluation const& e, std::byte*, thread_team& team) override {

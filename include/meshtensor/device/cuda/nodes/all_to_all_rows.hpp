@@ -5,7 +5,7 @@
 
 #include "meshtensor/device/cuda/nodes/node_setup.hpp"
 #include "meshtensor/device/cuda/nodes/sorted_rows.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
+#include "meshtensor/op/all_to_all_rows.hpp"
 
 namespace meshtensor::cuda {
 
@@ -25,7 +25,7 @@ inline node_work count_rows_of(preparation& p, view const& index, view const& co
 
 /// Makes a kernel with one thread for each row. The thread goes through the counts until it reaches its row.
 inline node_work number_rows_of(preparation& p, view const& counts, view const& rows,
-                                exchange_rows_attributes const& a) {
+                                all_to_all_rows_attributes const& a) {
   int const groups = counts.find(a.counted), ranks = counts.find(a.holders);
   prepared_kernel const number = p.over_elements(
       joined({"if (i >= ", rows.size(), "ll) return;\ni64 left = i, found = -1;\nfor (i64 g = 0; g < ",
@@ -42,7 +42,7 @@ inline node_work number_rows_of(preparation& p, view const& counts, view const& 
 /// Makes a kernel with one thread for each element of each row, which moves it to its position or back. `tokens` has
 /// the dims of the index.
 inline node_work place_rows_of(preparation& p, view const& tokens, view const& index, std::int64_t groups,
-                               view const& rows, exchange_rows_attributes const& dims, bool back) {
+                               view const& rows, all_to_all_rows_attributes const& dims, bool back) {
   sorted_rows const sorted(p, index, 1, 0, groups, groups);
   index_text entries, elements;
   for (int i = 0; i < index.count; ++i) entries.add(index, i, {&tokens});
@@ -73,9 +73,9 @@ inline node_work place_rows_of(preparation& p, view const& tokens, view const& i
 }  // namespace detail
 
 /// The work of a step of an exchange.
-inline node_work exchange_rows_of(node_setup const& s) {
-  auto const a = exchange_rows_attributes::of(s.n);
-  row_step const step = exchange_rows_rule::step_of(s.n);
+inline node_work all_to_all_rows_of(node_setup const& s) {
+  auto const a = all_to_all_rows_attributes::of(s.n);
+  row_step const step = all_to_all_rows_rule::step_of(s.n);
   view const &x = s.operands[0], &y = s.result;
   if (step == row_step::count) return detail::count_rows_of(s.p, x, y);
   if (step == row_step::number) return detail::number_rows_of(s.p, x, y, a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are exchanged by group: where they stand, what comes back, and what is refused.
 // passes: start-up
-#include "meshtensor/op/exchange_rows.hpp"
+#include "meshtensor/op/all_to_all_rows.hpp"
 
 #include "meshtensor/inspect/check.hpp"
 #include "meshtensor/inspect/explain.hpp"
@@ -22,7 +22,7 @@ struct both : mt::layout<mt::shard<token, ax>, mt::shard<group, ax>> {};
 struct sorted {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, token, width);
-    auto const sent = exchange_rows(x, s.input("index", mt::i32, token), group);
+    auto const sent = all_to_all_rows(x, s.input("index", mt::i32, token), group);
     s.output("rows", sent.rows);
     s.output("group", sent.group);
     s.output("y", return_rows(sent.rows * 2, sent));
@@ -31,7 +31,7 @@ struct sorted {
 struct of_choices {
   constexpr void operator()(mt::scope auto s) const {
     auto const index = s.input("index", mt::i32, token, choice);
-    auto const sent = exchange_rows(s.input("x", mt::f32, token), index, group, 2);
+    auto const sent = all_to_all_rows(s.input("x", mt::f32, token), index, group, 2);
     s.output("index", sent.index);
     s.output("rows", sent.rows);
     s.output("y", return_rows(sent.rows, sent));
@@ -44,7 +44,7 @@ template <auto F>
 struct sends {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, token, width);
-    F(s, exchange_rows(x, s.input("index", mt::i32, token), group), x);
+    F(s, all_to_all_rows(x, s.input("index", mt::i32, token), group), x);
   }
 };
 /// The sentence by which a program is refused at start-up on two by two processors; empty: it is not.
@@ -64,7 +64,7 @@ constexpr auto numbered = [](auto s, auto sent, auto) {
   s.output("y", return_rows(sent.rows + iota(s, sent.row, mt::f32), sent));
 };
 inline constexpr mt::layer once_more = [](mt::scope auto s, auto x) {
-  auto const sent = exchange_rows(x, s.input("other", mt::i32, token), group);
+  auto const sent = all_to_all_rows(x, s.input("other", mt::i32, token), group);
   return return_rows(sent.rows, sent);
 };
 constexpr auto twice = [](auto s, auto sent, auto x) {
@@ -73,7 +73,7 @@ constexpr auto twice = [](auto s, auto sent, auto x) {
 struct limited_at_run_time {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, token, width);
-    auto const sent = exchange_rows(x, s.input("index", mt::i32, token), group, s.number("most", 2));
+    auto const sent = all_to_all_rows(x, s.input("index", mt::i32, token), group, s.number("most", 2));
     s.output("y", return_rows(sent.rows, sent));
   }
 };
@@ -107,7 +107,7 @@ TEST_CASE("what would show the mesh is refused") {
     CHECK(got.find(wanted) != std::string::npos);
   };
   says(refusal<sends<shown>>(),
-       "S21: output of exchanged rows would depend on the mesh: make it before exchange_rows, "
+       "S21: output of exchanged rows would depend on the mesh: make it before all_to_all_rows, "
        "or behind return_rows (output");
   says(refusal<sends<dropped_out>>(), "S21: random of exchanged rows");
   says(refusal<sends<numbered>>(), "S21: iota of exchanged rows");
@@ -141,11 +141,11 @@ TEST_CASE("values that depend on the mesh are not compared with whole tensors, a
 
 TEST_CASE("laws") {
   laws::hold_for_one("rows there and back", [](auto s, auto x, auto, auto...) {
-    auto const sent = exchange_rows(x, laws::rows(s), laws::d);
+    auto const sent = all_to_all_rows(x, laws::rows(s), laws::d);
     return return_rows(sent.rows * sent.rows, sent);
   });
   laws::hold("two rows of each token, of which a group takes two", [](auto s, auto x, auto y, auto...) {
-    auto const sent = exchange_rows(x, laws::rows(s) + iota(s, choice, mt::i32), laws::d, 2);
+    auto const sent = all_to_all_rows(x, laws::rows(s) + iota(s, choice, mt::i32), laws::d, 2);
     return return_rows(sin(sent.rows), sent) * sum(y, laws::c);
   });
 }

@@ -8,12 +8,12 @@
 namespace meshtensor::detail {
 
 /// The dim for the part of `of` that windows reach from the parts of another dim.
-constexpr dim_id cover_dim(partitioning& p, dim_id of, dim_id parts, packed_cover const& how) {
+constexpr dim_id halo_dim(partitioning& p, dim_id of, dim_id parts, packed_halo const& how) {
   for (int d = p.from.dim_count; d < p.m.dim_count; ++d)
-    if (p.m.dims[d].kind == dim_row::cover && p.m.dims[d].first == of && p.m.dims[d].second == parts &&
+    if (p.m.dims[d].kind == dim_row::halo && p.m.dims[d].first == of && p.m.dims[d].second == parts &&
         p.m.dims[d].value == how.packed())
       return static_cast<dim_id>(d);
-  return p.b.add_dim({dim_row::cover, p.b.own_label(of, "cover"), of, parts, how.packed()});
+  return p.b.add_dim({dim_row::halo, p.b.own_label(of, "halo"), of, parts, how.packed()});
 }
 /// A value with the wider dim in the place of `of`. One exchange makes it, and all users share this exchange.
 constexpr value_id covered(partitioning& p, value_id v, dim_id of, dim_id wider, placement const& parts) {
@@ -38,7 +38,7 @@ constexpr value_id covered(partitioning& p, value_id v, dim_id of, dim_id wider,
 
 /// Widens operands along each sharded dim over which a window moves, by the part that the window reaches. Returns the
 /// attributes of the node, in which the windows move over the wider dims.
-constexpr attributes cover_windows(partitioning& p, operation_placements const& at, id_list<>& operands) {
+constexpr attributes widen_by_halos(partitioning& p, operation_placements const& at, id_list<>& operands) {
   attributes all = attributes_of(at.n);
   sharding const& rule = at.rule;
   if (rule.windowed_count == 0) return all;
@@ -54,7 +54,7 @@ constexpr attributes cover_windows(partitioning& p, operation_placements const& 
     int const place = in_result >= 0 ? in_result : p.from.operand_value(at.n, 1).dims.find(w.parts);
     for (int o = 0, axis = 0; (axis = holds.axis_at(place, o)) >= 0; ++o) parts.shard(0, axis);
     auto const of = static_cast<dim_id>(w.covered);
-    dim_id const wider = cover_dim(p, of, static_cast<dim_id>(w.parts), {w.window, w.of_inputs, parts});
+    dim_id const wider = halo_dim(p, of, static_cast<dim_id>(w.parts), {w.window, w.of_inputs, parts});
     for (int i = 0; i < operands.count; ++i)
       if (rule.window_over(i, w.covered) != nullptr) operands.at[i] = covered(p, operands.at[i], of, wider, parts);
     (w.of_inputs ? rows[k].input : rows[k].output) = wider;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange_rows: sends each row to the rank that holds its group, for example each token to its expert. return_rows
+// all_to_all_rows: sends each row to the rank that holds its group, for example each token to its expert. return_rows
 // sends the results back.
 #pragma once
 
-#include "meshtensor/op/detail/exchange_rows_on_mesh.hpp"
+#include "meshtensor/op/detail/all_to_all_rows_on_mesh.hpp"
 #include "meshtensor/op/iota.hpp"
 
 namespace meshtensor {
 
 /// The steps `send` and `back` are each other's gradient.
-constexpr void exchange_rows_rule::gradient(differentiation& d, node const& n) {
+constexpr void all_to_all_rows_rule::gradient(differentiation& d, node const& n) {
   row_step const step = step_of(n);
   if (step == row_step::count || step == row_step::number) return;
   value_id const x = d.b.m.operand(n, 0);
@@ -18,7 +18,7 @@ constexpr void exchange_rows_rule::gradient(differentiation& d, node const& n) {
                  counts = d.forward(d.b.m.operand(n, 2));
   bool const sends = step == row_step::send;
   value_id const term =
-      add_step(d.b, sends ? row_step::back : row_step::send, {dy, index, counts}, exchange_rows_attributes::of(n));
+      add_step(d.b, sends ? row_step::back : row_step::send, {dy, index, counts}, all_to_all_rows_attributes::of(n));
   d.contribute(x, sends ? sum_to(d.b, term, d.b.m.values[x].dims) : term);
 }
 
@@ -72,7 +72,7 @@ constexpr shape returned_rule(shape const& rows, shape const& index, shape const
 
 // ---- public functions ----
 
-/// Rows on the ranks that hold their groups: the result of `exchange_rows`, which `return_rows` needs.
+/// Rows on the ranks that hold their groups: the result of `all_to_all_rows`, which `return_rows` needs.
 template <class Rows, class Number, class Index, class Counts, class Groups>
 struct exchanged_rows {
   Rows rows;      // [holders, rows, …], with zeros after the last one
@@ -88,14 +88,14 @@ struct exchanged_rows {
 namespace detail {
 template <handle X, handle Index, dim_type D>
 consteval auto exchange_finding() {
-  if constexpr (!of_integer<Index>) return refusal<"T02 exchange_rows: the index is not an integer", Index>{};
+  if constexpr (!of_integer<Index>) return refusal<"T02 all_to_all_rows: the index is not an integer", Index>{};
   else if constexpr (!lacks_dim<Index, D>)
-    return refusal<"T03 exchange_rows: the index has the dim of the groups: rename it", Index, D>{};
+    return refusal<"T03 all_to_all_rows: the index has the dim of the groups: rename it", Index, D>{};
   else if constexpr (!lacks_dim<X, D>)
-    return refusal<"T03 exchange_rows: the operand has the dim of the groups: rename it", X, D>{};
+    return refusal<"T03 all_to_all_rows: the operand has the dim of the groups: rename it", X, D>{};
   else return no_error{};
 }
-/// The line of a call of `exchange_rows`. It refuses the call if the types show an error.
+/// The line of a call of `all_to_all_rows`. It refuses the call if the types show an error.
 template <class X, class Index, class D>
 using exchange_line = checked_line<decltype(exchange_finding<X, Index, D>())>;
 template <handle Rows, class Groups>
@@ -116,12 +116,13 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
     b.give_up();
   } else {
     shape const all = shape_of(b, dims<D, holders_of<D>, rows_of<D>>{});
-    exchange_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]}, b.dim_like(dim_id{all.at[0]})};
+    all_to_all_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]},
+                                 b.dim_like(dim_id{all.at[0]})};
     sent = at_most == nullptr ? cast(b, index.id, wide) : first_of_each(b, index.id, a.groups, *at_most);
     if (at_most != nullptr) most = a.at_most = b.add_number(*at_most);
-    counts = exchange_rows_rule::add_step(b, row_step::count, {sent}, a);
-    group = exchange_rows_rule::add_step(b, row_step::number, {counts}, a);
-    rows = exchange_rows_rule::add_step(b, row_step::send, {rows, sent, counts}, a);
+    counts = all_to_all_rows_rule::add_step(b, row_step::count, {sent}, a);
+    group = all_to_all_rows_rule::add_step(b, row_step::number, {counts}, a);
+    rows = all_to_all_rows_rule::add_step(b, row_step::send, {rows, sent, counts}, a);
   }
   using result = result_dims_t<sent_rule, typename X::dim_list, typename Index::dim_list, held>;
   using rows_t = handle_t<X::type, result>;
@@ -132,11 +133,12 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
 }  // namespace detail
 
 /// Sends each row to the rank that holds its group, for example each token to its expert: `auto const sent =
-/// exchange_rows(x, expert, experts)`. `sent.rows` has two dims of the library's own in the place of the index's dims:
-/// the ranks that hold rows, and the rows of each rank. `sent.group` is the group of each row, or -1 if there is none.
+/// all_to_all_rows(x, expert, experts)`. In the place of the index's dims, `sent.rows` has two dims of the
+/// library's own: the ranks that hold rows, and the rows of each rank. `sent.group` is the group of each row, or -1 if
+/// there is none.
 /// `grouped_einsum`, `gather` and `scatter_add` take it. Between here and `return_rows`, compute row by row:
 ///
-///     auto const sent = exchange_rows(x, expert, experts);
+///     auto const sent = all_to_all_rows(x, expert, experts);
 ///     auto const made = tanh(grouped_einsum(sent.rows, up, sent.group, experts, to(sent.holder, sent.row, d_model)));
 ///     auto const y = return_rows(made, sent);
 ///
@@ -152,13 +154,13 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
 /// errors  T02 the index is not an integer; T03 the index or `x` has the dim of the groups; S05 the axes of two
 ///         exchanges by one dim differ; S11 `at_most` is set at run time
 template <handle X, handle Index, dim_type D>
-constexpr auto exchange_rows(X const& x, Index const& index, D groups,
-                             detail::exchange_line<X, Index, D> const& where = {}) {
+constexpr auto all_to_all_rows(X const& x, Index const& index, D groups,
+                               detail::exchange_line<X, Index, D> const& where = {}) {
   return detail::exchange_by(x, index, groups, nullptr, where);
 }
 template <handle X, handle Index, dim_type D>
-constexpr auto exchange_rows(X const& x, Index const& index, D groups, number const& at_most,
-                             detail::exchange_line<X, Index, D> const& where = {}) {
+constexpr auto all_to_all_rows(X const& x, Index const& index, D groups, number const& at_most,
+                               detail::exchange_line<X, Index, D> const& where = {}) {
   return detail::exchange_by(x, index, groups, &at_most, where);
 }
 
@@ -167,7 +169,7 @@ constexpr auto exchange_rows(X const& x, Index const& index, D groups, number co
 ///
 /// dims    those of the index, then those of a row
 /// layout  as that of the exchange. A partial sum stays partial
-/// grad    exchange_rows of the cotangent
+/// grad    all_to_all_rows of the cotangent
 /// errors  T01 the operand is not of exchanged rows; T03 its rows have a dim of the index
 template <handle Rows, class Sent>
 constexpr auto return_rows(
@@ -183,9 +185,9 @@ constexpr auto return_rows(
     r.b.give_up();
   } else {
     shape const all = detail::shape_of(r.b, dims<groups, detail::holders_of<groups>, detail::rows_of<groups>>{});
-    exchange_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]}, r.b.dim_like(dim_id{all.at[0]}),
-                               sent.at_most};
-    made = exchange_rows_rule::add_step(r.b, row_step::back, {made, index, counts}, a);
+    all_to_all_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]},
+                                 r.b.dim_like(dim_id{all.at[0]}), sent.at_most};
+    made = all_to_all_rows_rule::add_step(r.b, row_step::back, {made, index, counts}, a);
   }
   return detail::wrap<Rows::type, result_dims_t<detail::returned_rule, typename Rows::dim_list, index_dims, held>>(
       r.b, made);
