@@ -303,7 +303,8 @@ endfunction()
 # meshtensor. Both must be compiled for one instruction set.
 function(meshtensor_add_compiled name)
   set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compiled")
-  add_library(${name} STATIC EXCLUDE_FROM_ALL "${folder}/core.cpp" "${folder}/cpu.cpp")
+  add_library(${name} STATIC EXCLUDE_FROM_ALL "${folder}/engine.cpp" "${folder}/passes.cpp" "${folder}/reports.cpp"
+    "${folder}/cpu_engine.cpp" "${folder}/cpu_nodes.cpp")
   if("io" IN_LIST ARGN)
     target_sources(${name} PRIVATE "${folder}/io.cpp")
     target_compile_definitions(${name} PUBLIC MESHTENSOR_COMPILED_IO=1)

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
-#include <meshtensor/emit/printer.hpp>
-#include <meshtensor/inspect/checker.hpp>
+// The reference device's engine, jobs and options, compiled once for all programs.
 #include <meshtensor/inspect/environment.hpp>
-#include <meshtensor/inspect/explain.hpp>
-#include <meshtensor/inspect/measured_rates.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/job/command_line.hpp>
 #include <meshtensor/job/same_on_all_ranks.hpp>
@@ -13,24 +9,9 @@
 
 namespace meshtensor {
 
-template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&, layout_rules const&,
-                                               std::span<dim_extent const>, device_capabilities const&, pass_observer*);
-template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&, std::span<dim_extent const>);
-template dynamic_array<instruction> instructions_of<lazy>(instruction_list const&);
-template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
-template std::string pictures<lazy>(module const&, plan const&, mesh_shape const&);
-template std::string drawing<lazy>(module const&, plan const&, mesh_shape const&);
-template std::string graphviz<lazy>(module const&, graph_detail, binding const*);
-template std::string page<lazy>(std::vector<plan_on_page> const&);
-template std::string text_of<lazy>(module const&);
-template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_request const&, int, int, pass_observer*);
-template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
 namespace detail {
-template check_result compare_steps<lazy>(checked_program const&, store&, step_maker);
 template std::string full_name_in<lazy>(std::string_view);
 template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
-template std::string text_of_instructions<lazy>(module const&, plan const&);
-template std::vector<link> measured_links<lazy>(job_runner&, mesh_shape const&);
 template void bind_axes_of_environment<lazy>(mesh_shape&);
 template command_line read_command_line<lazy>(int, char**, std::string_view, bool);
 template char const* tool_in_environment<lazy>();
@@ -46,7 +27,6 @@ template std::unique_ptr<job_runner> runner_of_ranks<lazy>(MPI_Comm);
 template std::unique_ptr<job_runner> runner_of_threads<lazy>();
 template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(collective_timing);
 template trace_of_job trace_of_all<lazy>(job_runner&, std::vector<int> const&, std::vector<timeline const*> const&);
-template std::string text_of_trace<lazy>(module const&, plan const&, mesh_shape const&, trace_of_job const&);
 }  // namespace detail
 
 template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr const&);
@@ -55,5 +35,14 @@ template void fed_inputs::feed<lazy>(std::string_view, view const&);
 template void fed_inputs::refuse<lazy>(std::string_view, std::string const&) const;
 template class engine<reference_device>;
 template class session<reference_device>;
+
+template <int MostNodes, class InstructionSet>
+int compiled_for<MostNodes, InstructionSet>::check() {
+  return 1;
+}
+template struct compiled_for<max_nodes, void>;
+#if MESHTENSOR_COMPILED_CPU
+template struct compiled_for<max_nodes, cpu::instruction_set>;
+#endif
 
 }  // namespace meshtensor
