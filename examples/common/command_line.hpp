@@ -66,7 +66,7 @@ struct command_line {
                "Whom replicas send to (one_peer_exponential; ring for decentralized_sgd). random_out_degrees biases "
                "decentralized_sgd")
         ->needs(regime);
-    add.choice("--period", o.period, period_names(), "Steps from one mean to the next (16)")->needs(regime);
+    add("--period", o.period, "STEPS", "Steps from one mean to the next (16)", between(1, 1'000'000))->needs(regime);
     auto* const network =
         add.choice("--network", o.network, network_names(),
                    "Print the time that the steps would take by now, with a rank for each replica on this network");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
-#include <utility>
 
 #include <meshtensor/regime/regime.hpp>
 
@@ -29,12 +28,12 @@ auto with_topology(std::string const& name, F const& f) {
   if (name == "random_out_degrees") return f(mt::random_out_degrees<1>{});
   throw std::logic_error("the topology " + name + " is in topology_names, but not here");
 }
-template <class F>
-auto with_period(std::string const& steps, F const& f) {
-  if (steps == "4") return f(std::integral_constant<int, 4>{});
-  if (steps == "16") return f(std::integral_constant<int, 16>{});
-  if (steps == "64") return f(std::integral_constant<int, 64>{});
-  throw std::logic_error("the period " + steps + " is in period_names, but not here");
+/// A policy whose period is an option.
+template <class Policy>
+Policy of_period(std::int64_t steps) {
+  Policy policy;
+  policy.period = static_cast<int>(steps);
+  return policy;
 }
 
 /// The messages that a worker sends in a round, on average over a period or over the first 64 rounds.
@@ -66,13 +65,9 @@ void after_step(traced_replica const& r) {
     with_topology(chosen->topology, [&]<class T>(T) { change(mt::overlapped_gradient_push<T>{}); });
   else if (policy == "decentralized_sgd")
     with_topology(chosen->topology, [&]<class T>(T) { change(mt::decentralized_sgd<T>{}); });
-  else if (policy == "local_sgd")
-    with_period(chosen->period, [&]<int Steps>(std::integral_constant<int, Steps>) { change(mt::local_sgd<Steps>{}); });
-  else if (policy == "slow_momentum")
-    with_period(chosen->period,
-                [&]<int Steps>(std::integral_constant<int, Steps>) { change(mt::slow_momentum<Steps>{}); });
-  else if (policy == "diloco")
-    with_period(chosen->period, [&]<int Steps>(std::integral_constant<int, Steps>) { change(mt::diloco<Steps>{}); });
+  else if (policy == "local_sgd") change(of_period<mt::local_sgd<1>>(chosen->period));
+  else if (policy == "slow_momentum") change(of_period<mt::slow_momentum<1>>(chosen->period));
+  else if (policy == "diloco") change(of_period<mt::diloco<1>>(chosen->period));
   else throw std::logic_error("the policy " + policy + " is in policy_rows, but not here");
 }
 
@@ -83,7 +78,7 @@ double bytes_sent(regime_options const& o, double parameters) {
     return with_topology(o.topology, [&]<class T>(T) { return messages<T>(n) * (parameters + weight); });
   }
   double const all_reduce = 2 * parameters * (n - 1) / n;
-  return o.period.empty() ? all_reduce : all_reduce / std::stod(o.period);
+  return o.period == 0 ? all_reduce : all_reduce / static_cast<double>(o.period);
 }
 
 void take_for_replicas(mt::store& replicas, std::string const& name, mt::store& one) {

@@ -34,7 +34,6 @@ inline std::vector<std::string> topology_names() {
       "one_peer_exponential", "bipartite_exponential", "ring", "directed_ring", "torus", "base_graph_1", "base_graph_2",
       "random_matching",      "random_out_degrees"};
 }
-inline std::vector<std::string> period_names() { return {"4", "16", "64"}; }
 
 /// A network by its name: what a message of any size takes, and the bytes that a link carries in a second.
 struct network_row {
@@ -58,8 +57,8 @@ inline double probability_of(std::string_view text) {
 
 /// The options of replicas. `regime` is the name of a policy, or empty if one model is trained.
 struct regime_options {
-  std::string regime, topology, period;
-  std::int64_t replicas = 0;
+  std::string regime, topology;
+  std::int64_t replicas = 0, period = 0;
   std::string network, pauses;  // of the machine whose times are predicted
 
   bool trains_replicas() const { return !regime.empty(); }
@@ -82,16 +81,17 @@ struct regime_options {
     policy_row const& row = policy();
     if (!topology.empty() && row.topology == nullptr)
       return "--topology: " + regime + " takes the mean of all replicas, so it has no topology: leave it out";
-    if (!period.empty() && !row.has_period)
+    if (period != 0 && !row.has_period)
       return "--period: " + regime + " exchanges something in every step, so it has no period: leave it out";
     if (topology.empty() && row.topology != nullptr) topology = row.topology;
-    if (period.empty() && row.has_period) period = "16";
+    if (period == 0 && row.has_period) period = 16;
     return "";
   }
   /// `decentralized_sgd over ring, 8 replicas`
   std::string text() const {
-    return regime + (topology.empty() ? "" : " over " + topology) + (period.empty() ? "" : " of " + period + " steps") +
-           ", " + std::to_string(replicas) + (replicas == 1 ? " replica" : " replicas");
+    return regime + (topology.empty() ? "" : " over " + topology) +
+           (period == 0 ? "" : " of " + std::to_string(period) + " steps") + ", " + std::to_string(replicas) +
+           (replicas == 1 ? " replica" : " replicas");
   }
 };
 

@@ -31,9 +31,9 @@ inline constexpr char const* regime_usage =
 inline std::string regime_help() {
   return "POLICY is how replicas meet: " + listed(policy_names()) +
          ".\n--topology is for those that gossip: " + listed(topology_names()) +
-         ".\n--period is for those that take means: " + listed(period_names()) +
-         " (16).\n--network predicts the time with a rank for each replica: " + listed(network_names()) +
-         ". P is the share of steps before which a rank pauses.\n";
+         ".\n--period is for those that take means: any number of steps (16).\n--network predicts the time with a rank "
+         "for each replica: " +
+         listed(network_names()) + ". P is the share of steps before which a rank pauses.\n";
 }
 
 /// Removes options with values from the words, written as `--name value` or `--name=value`, and takes their values.
@@ -59,10 +59,10 @@ inline std::string take_options(std::vector<std::string>& words, std::map<std::s
 
 /// The same for the options of replicas.
 inline std::string take_regime_words(std::vector<std::string>& words, regime_options& into) {
-  std::string replicas;
+  std::string replicas, period;
   auto const mistake = take_options(words, {{"--regime", &into.regime},
                                             {"--topology", &into.topology},
-                                            {"--period", &into.period},
+                                            {"--period", &period},
                                             {"--replicas", &replicas},
                                             {"--network", &into.network},
                                             {"--pauses", &into.pauses}});
@@ -73,16 +73,19 @@ inline std::string take_regime_words(std::vector<std::string>& words, regime_opt
   };
   for (auto const& why :
        {refused("--regime", into.regime, policy_names()), refused("--topology", into.topology, topology_names()),
-        refused("--period", into.period, period_names()), refused("--network", into.network, network_names())})
+        refused("--network", into.network, network_names())})
     if (!why.empty()) return why;
   if (into.regime.empty() != replicas.empty()) return "--regime and --replicas are given together";
-  if (into.regime.empty() && !(into.topology.empty() && into.period.empty() && into.network.empty()))
+  if (into.regime.empty() && !(into.topology.empty() && period.empty() && into.network.empty()))
     return "--topology, --period and --network need --regime";
   if (into.network.empty() && !into.pauses.empty()) return "--pauses needs --network";
   if (!into.pauses.empty() && probability_of(into.pauses) < 0) return "--pauses: '" + into.pauses + "' is not like 1%";
   into.replicas = number_of(replicas);
   if (!replicas.empty() && (into.replicas < 1 || into.replicas > 4096))
     return "--replicas: '" + replicas + "' is not a number from 1 to 4096";
+  into.period = number_of(period);
+  if (!period.empty() && (into.period < 1 || into.period > 1'000'000))
+    return "--period: '" + period + "' is not a number from 1 to 1000000";
   return into.complete();
 }
 

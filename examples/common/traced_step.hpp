@@ -75,7 +75,7 @@ class traced_plan {
   std::string regime_text(regime_options const& o) const {
     return o.text() + ", each of which sends " +
            mt::bytes_text(static_cast<std::int64_t>(bytes_sent(o, parameter_bytes()))) + " in a step" +
-           (o.period.empty() ? "" : " on average");
+           (o.period == 0 ? "" : " on average");
   }
   /// When all ranks of this plan would end each step, on the network and with the pauses of the options.
   std::vector<double> predicted(regime_options const& o, mt::rates const& of_rank, std::int64_t steps) const {

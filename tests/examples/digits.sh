@@ -27,7 +27,7 @@ if [ "$part" = replicas ]; then
     { echo 'FAILED: no policy'; exit 1; }
   awk '/epoch  2/ && $(NF - 5) >= 90 {good = 1} END {exit !good}' "$out" || { echo 'FAILED: it does not learn'; exit 1; }
   for mistake in '--regime sgp --replicas 4' '--regime local_sgd' '--replicas 4' '--topology ring' '--seed x' \
-    '--regime synchronous --replicas 0' '--regime synchronous --replicas 2 --period 4'; do
+    '--regime synchronous --replicas 0' '--regime synchronous --replicas 2 --period 4' '--regime local_sgd --replicas 2 --period 0'; do
     code=0
     # shellcheck disable=SC2086
     "$program" "${files[@]}" $mistake 2>"$out" || code=$?

@@ -308,7 +308,7 @@ PYTHON
     run one --mesh data=1,model=1
     for policy in synchronous stochastic_gradient_push overlapped_gradient_push decentralized_sgd local_sgd slow_momentum diloco; do
       replicas=(--regime $policy --replicas 4)
-      case $policy in local_sgd | slow_momentum | diloco) replicas+=(--period 4) ;; esac
+      case $policy in local_sgd | slow_momentum | diloco) replicas+=(--period 3) ;; esac
       run $policy --mesh data=1,model=1 "${replicas[@]}" --save kept_$policy --every 10
       grep -q "^regime  $policy.*, 4 replicas, each of which sends .* in a step" $policy.out || fail "no policy in: $(cat $policy.out)"
       grep -q 'each learns from 1 of the 4 windows of a step, with the learning rate 0.01$' $policy.out ||

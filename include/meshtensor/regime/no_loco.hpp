@@ -19,12 +19,13 @@ namespace meshtensor {
 template <int Steps, topology T = random_matching<1>>
 struct no_loco {
   static_assert(Steps > 0, "meshtensor S23: a period has at least one step");
+  int period = Steps;
   double learning_rate = 0.7, decay = 0.5, attraction = 1;
 
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    detail::period_start::keep(r, r.begins(Steps));
-    r.when(r.ends(Steps), [&](auto const& one) {
+    detail::period_start::keep(r, r.begins(period));
+    r.when(r.ends(period), [&](auto const& one) {
       auto const mean = one.template hop<T>();
       for (int i = 0; i < one.size(); ++i) {
         auto const start = detail::period_start::of(one, one[i]);

@@ -13,6 +13,7 @@ namespace detail {
 template <int Steps>
 struct outer_step {
   static_assert(Steps > 0, "meshtensor S23: a period has at least one step");
+  int period = Steps;
   double learning_rate, decay;
   bool nesterov;
 
@@ -21,7 +22,7 @@ struct outer_step {
 
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    step(r, r.begins(Steps), r.ends(Steps), [](int) { return true; });
+    step(r, r.begins(period), r.ends(period), [](int) { return true; });
   }
 
  protected:
@@ -52,7 +53,7 @@ struct outer_step {
 /// A policy in which replicas take `Steps` steps alone. Then each gets start − learning_rate · velocity, where velocity
 /// ← decay · velocity + (start − mean), `start` are the parameters at the start of the period, and `mean` is the mean
 /// of all replicas. A policy of one's own sets the numbers: `struct mine : mt::slow_momentum<50> { constexpr mine() {
-/// decay = 0.8; } };`.
+/// decay = 0.8; } };`. The member `period` begins as `Steps`, and may be set when the policy is traced.
 ///
 /// layout  an all_reduce of the parameters in every step that ends a period, and nothing in the others
 /// state   start and velocity, like each parameter

@@ -25,9 +25,13 @@ struct streaming_diloco : detail::outer_step<Steps> {
 
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
+    int const steps = this->period;
+    if (!r.scope.graph_builder().expect(steps >= Fragments,
+                                        "S23 a period of streaming_diloco has at least one step for each fragment"))
+      return;
     for (int fragment = 0; fragment < Fragments && fragment < r.size(); ++fragment) {
-      int const offset = fragment * Steps / Fragments;
-      auto const place = [&](int step) { return full(r.scope, (r.round() + (Steps - offset + step)) % Steps, f64); };
+      int const offset = fragment * steps / Fragments;
+      auto const place = [&](int step) { return full(r.scope, (r.round() + (steps - offset + step)) % steps, f64); };
       auto const is_first = full(r.scope, r.round(), f64);  // the first period of most fragments is shorter
       this->step(r, place(0) * is_first == 0, place(1) == 0, [&](int i) { return i % Fragments == fragment; });
     }

@@ -103,9 +103,9 @@ class training_replica {
   }
 
   /// Whether the step ends a period of so many steps: a tensor, which is the same for all replicas.
-  constexpr auto ends(int steps) const { return full(scope, (round() + 1) % steps, f64) == 0; }
+  constexpr auto ends(int steps) const { return full(scope, (round() + 1) % period(steps), f64) == 0; }
   /// Whether the step begins a period of so many steps.
-  constexpr auto begins(int steps) const { return full(scope, round() % steps, f64) == 0; }
+  constexpr auto begins(int steps) const { return full(scope, round() % period(steps), f64) == 0; }
   /// Does `what`, which takes the replica in the scope of a branch, if a tensor without dims is true.
   template <class P, class What>
   constexpr void when(P const& condition, What const& what) const {
@@ -142,6 +142,10 @@ class training_replica {
   D along_;
 
  private:
+  constexpr int period(int steps) const {
+    return scope.graph_builder().expect(steps > 0, "S23 a period of replicas has at least one step") ? steps : 1;
+  }
+
   int first_ = 0;  // the step with the number 0
   id_list<> updated_{};
 };

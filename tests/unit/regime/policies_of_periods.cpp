@@ -21,6 +21,18 @@ TEST_CASE("slow momentum and DiLoCo take a step of an outer optimizer at the end
 }
 
 namespace {
+template <class Policy, int Steps>
+struct with_period : Policy {
+  constexpr with_period() { this->period = Steps; }
+};
+}  // namespace
+TEST_CASE("a policy of one's own sets the period") {
+  compare<with_period<mt::local_sgd<100>, 3>>(7, [](values const&, values const& after, auto&, std::string const&,
+                                                    int step) { return (step + 1) % 3 == 0 ? mean(after) : after; });
+  compare<with_period<mt::diloco<1>, 3>>(10, outer<true>(3, 0.7, 0.9));
+}
+
+namespace {
 /// A policy in steps that end a period of `every`, and another one in the others.
 mixing in_some(int every, mixing const& first, mixing const& other) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
