@@ -34,8 +34,8 @@ struct collective_slicer {
     for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
       node const& n = from.nodes[i];
       if (moved[i] && n.kind == primitive::all_gather) w.replace(from.result(n), w[from.operand(n, 0)]);
-      else if (moved[i] && is_collective(n.kind)) stands_for(n);
-      if (moved[i]) continue;  // other nodes that moved are in the loop
+      else if (moved[i] && !steps().is_step(n)) stands_for(n);
+      if (moved[i]) continue;
       bool const is_loop = n.kind == primitive::repeat;
       if (is_loop) show_arguments(n, true);
       w.copy(n);

@@ -24,6 +24,7 @@ struct steps_of_slices {
   id const* uses;  // of each value
 
   constexpr node const& maker(value_id v) const { return from.nodes[from.values[v].node]; }
+  constexpr bool is_step(node const& n) const { return operand_of(n) != no_id; }
   /// The stack from which steps lead to `v`, if every value in between is used once. Without steps it is `v`.
   constexpr value_id stack_of(value_id v) const {
     for (value_id x = v; uses[v] == 1 && (x = operand_of(maker(v))) != no_id;) v = x;
