@@ -5,8 +5,7 @@
 // why: a gradient takes memory until its parameter is updated.
 #pragma once
 
-#include "meshtensor/op/rules.hpp"
-#include "meshtensor/pass/bind/binding.hpp"
+#include "meshtensor/pass/schedule/early_collectives.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -18,21 +17,16 @@ struct order {
   id first[max_regions], count[max_regions];
 };
 
-/// Whether a node's result is an alias of its operand.
-constexpr bool shares_memory(node const& n) {
-  return declared(n.kind).buffer == buffer_use::shared || applies(n, function::stop_gradient);
-}
-
 namespace detail {
 
 /// Finds the updates, which are nodes that are computed only for writes, and the places where they run. All other nodes
 /// keep their order, and their place is their number, counted from 1. The place of an update is the place of the node
-/// after which it runs, or 0 for the start.
+/// after which it runs, or 0 for the start. Collectives that start early count as updates, with what leads to them.
 struct scheduler {
   meshtensor::module const& m;
   binding const& numbers;
   bool updates[max_nodes];
-  bool early[max_nodes];  // permutes that start before all other nodes, and the nodes that they need
+  bool early[max_nodes];  // of updates: collectives that start early, and the nodes that they need
   id place[max_nodes];
   id variable_of_value[max_values];  // the variable whose memory a value shares, plus 1
   id last_use[max_variables];        // the place of the last node, other than updates, that uses a variable's old value
@@ -41,6 +35,7 @@ struct scheduler {
       : m(source), numbers(bound), updates{}, early{}, place{}, variable_of_value{}, last_use{} {
     find_updates();
     find_early();
+    start_early();
     for (int i = 0; i < m.node_count; ++i) look(i);
     place_early();
     place_what_they_read();
@@ -93,23 +88,38 @@ struct scheduler {
     if (is_collective(n.kind)) return numbers.is_alone(n) || permutes(n);
     return n.regions.count == 0 || n.kind == primitive::kernel;
   }
-  /// Permutes start first if all permutes of the step need only variables, inputs and what is computed from them
-  /// without other ranks and without loops. Then their rows travel during the whole step. If one of them needs more,
-  /// all stay together, because they may travel as one message.
+  constexpr value_id sources_of(node const& permute) const { return m.operand(permute, 1); }
+  /// Permutes start first if they need only variables, inputs and what is computed from them without other ranks and
+  /// without loops. Then their rows travel during the whole step. Permutes with the same sources may travel as one
+  /// message. So if one of them needs more, all of them stay together.
   constexpr void find_early() {
-    bool leads[max_nodes] = {}, wanted[max_nodes] = {};
+    bool leads[max_nodes] = {}, wanted[max_nodes] = {}, stays[max_values] = {};
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       leads[i] = may_lead(n);
       for (int k = 0; k < n.operands.count; ++k) leads[i] = leads[i] && leads[m.values[m.operand(n, k)].node];
-      if (is_in_entry(n) && sends_permute(n) && !leads[i]) return;
-      wanted[i] = is_in_entry(n) && sends_permute(n);
+      if (sends_permute(n) && !leads[i]) stays[sources_of(n)] = true;
     }
     for (int i = m.node_count; i-- > 0;) {
+      node const& n = m.nodes[i];
+      wanted[i] = wanted[i] || (sends_permute(n) && !stays[sources_of(n)]);
       if (!wanted[i]) continue;
       updates[i] = early[i] = true;
-      for (int k = 0; k < m.nodes[i].operands.count; ++k) wanted[m.values[m.operand(m.nodes[i], k)].node] = true;
+      for (int k = 0; k < n.operands.count; ++k) wanted[m.values[m.operand(n, k)].node] = true;
     }
+  }
+  /// Other collectives start as soon as their operands can be computed.
+  constexpr void start_early() {
+    bool may[max_nodes] = {}, any = false;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      may[i] = !updates[i] && may_move(n) && !awaits_permute(n);
+      any = any || (is_collective(n.kind) && !numbers.is_alone(n));
+    }
+    if (!any) return;
+    early_collectives const found(m, numbers, may, early);
+    for (int i = 0; i < m.node_count; ++i)
+      if (found.moves[i]) updates[i] = early[i] = true, place[i] = found.place[i];
   }
   constexpr void look(int i) {
     node const& n = m.nodes[i];
@@ -124,20 +134,21 @@ struct scheduler {
     }
   }
   /// Places updates as early as possible: after the nodes that make their operands, and after the last use of the
-  /// values that they replace. If they wait for permuted rows, they also run after the place where the last permute was
-  /// made. Therefore all permutes of a hop have started before the first wait, so they can travel as one message.
+  /// values that they replace. If they wait for permuted rows, they also run after the place where the last permute
+  /// with the same sources was made. Therefore all permutes of a hop have started before the first wait, so they can
+  /// travel as one message.
   constexpr void place_early() {
-    id last_kept = 0, last_permute = 0;
+    id last_kept = 0, last_permute[max_values] = {};  // by sources
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       if (is_in_entry(n) && !updates[i] && n.kind != primitive::write) last_kept = place[i];
-      if (is_in_entry(n) && sends_permute(n)) last_permute = last_kept;
+      if (is_in_entry(n) && sends_permute(n)) last_permute[sources_of(n)] = last_kept;
     }
     for (int i = 0; i < m.node_count; ++i)
-      if (updates[i] && awaits_permute(m.nodes[i])) place[i] = last_permute;
+      if (updates[i] && awaits_permute(m.nodes[i])) place[i] = last_permute[sources_of(awaited(m, m.nodes[i]))];
     for (int i = 0; i < m.node_count; ++i)
       if (node const& n = m.nodes[i]; n.kind == primitive::write)
-        if (node_id const maker = m.values[m.operand(n, 0)].node; updates[maker])
+        if (node_id const maker = m.values[m.operand(n, 0)].node; updates[maker] && !early[maker])
           place[maker] = later(place[maker], last_use[variable_of(n)]);
     for (int i = 0; i < m.node_count; ++i)
       for (int k = 0; updates[i] && k < m.nodes[i].operands.count; ++k)

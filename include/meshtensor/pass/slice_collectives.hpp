@@ -5,7 +5,7 @@
 // why: after the loop, ranks would wait for all slices at once. Before it, all layers would be in memory at once.
 #pragma once
 
-#include "meshtensor/pass/rebuild.hpp"
+#include "meshtensor/pass/slice_collectives/steps_of_slices.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -23,17 +23,19 @@ struct collective_slicer {
   constexpr collective_slicer(module const& source, module& target)
       : from(source), w(source, target), uses{}, slices{}, of_slice{}, of_argument{}, argument{}, moved{} {
     count_uses();
-    for (int i = 0; i < from.node_count; ++i)
-      if (value_id const slice = slice_for(from.nodes[i]); slice != no_id)
-        of_slice[slice] = static_cast<id>(i + 1), moved[i] = true;
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      value_id const slice = slice_for(n);
+      if (slice == no_id) continue;
+      of_slice[slice] = static_cast<id>(i + 1), moved[i] = true;
+      if (has_steps(n)) steps().each(from.operand(n, 0), stack_of(n), [&](node_id step) { moved[step] = true; });
+    }
     find_gathers();
     for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
       node const& n = from.nodes[i];
-      if (moved[i]) {
-        if (n.kind == primitive::all_gather) w.replace(from.result(n), w[from.operand(n, 0)]);
-        else stands_for(n);
-        continue;
-      }
+      if (moved[i] && n.kind == primitive::all_gather) w.replace(from.result(n), w[from.operand(n, 0)]);
+      else if (moved[i] && !steps().is_step(n)) stands_for(n);
+      if (moved[i]) continue;
       bool const is_loop = n.kind == primitive::repeat;
       if (is_loop) show_arguments(n, true);
       w.copy(n);
@@ -45,12 +47,11 @@ struct collective_slicer {
   }
 
  private:
-  constexpr void use(value_id v) { ++uses[v]; }
   constexpr void count_uses() {
     for (int i = 0; i < from.node_count; ++i)
-      for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k));
+      for (int k = 0; k < from.nodes[i].operands.count; ++k) ++uses[from.operand(from.nodes[i], k)];
     for (int r = 0; r < from.region_count; ++r)
-      for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
+      for (int k = 0; k < from.regions[r].results.count; ++k) ++uses[from.link(from.regions[r].results, k)];
   }
 
   /// Whether a value is a variable's value, perhaps in another dtype or placement, and perhaps within a loop.
@@ -138,7 +139,7 @@ struct collective_slicer {
     value_id v = w[slice];
     argument[slice] = static_cast<id>(v + 1);
     value_id const stack = from.operand(from.nodes[chain.at[chain.count - 1]], 0);
-    placement now = of_dims(from.values[stack], taken.dims);
+    placement now = placement_of_dims(from.values[stack], taken.dims);
     w.m.values[v].layout = now, w.m.values[v].origin = 0;
     auto const along = [&](node_id g) { return collective_attributes::of(from.nodes[g]).join; };
     auto const add = [&](node const& like, unsigned axes, dim_id join) {
@@ -180,52 +181,58 @@ struct collective_slicer {
     return v;
   }
 
-  /// The slice to which a collective can move, or no_id. A loop must stack the collective's operand, perhaps scaled,
-  /// and none of these values may have another use. Slices of one dim stay stacked and are sent together.
+  constexpr steps_of_slices steps() const { return {from, uses}; }
+  /// The stack from which a collective can move into the loop. Numbers that scale it stay outside, other steps move.
+  constexpr value_id stack_of(node const& n) const {
+    value_id const v = unscaled(n);
+    bool const is_enough =
+        n.kind == primitive::local_slice || from.nodes[from.values[v].node].kind == primitive::repeat;
+    return is_enough ? v : steps().stack_of(from.operand(n, 0));
+  }
+  constexpr bool has_steps(node const& n) const { return stack_of(n) != unscaled(n); }
+
+  /// The slice to which a collective can move, or no_id. A loop must stack the collective's operand, perhaps after
+  /// steps that work on each slice, and none of these values may have another use. Slices of one dim stay stacked and
+  /// are sent together.
   constexpr value_id slice_for(node const& n) const {
     if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter && n.kind != primitive::local_slice)
       return no_id;
-    value_id const stack = unscaled(n);
+    value_id const stack = stack_of(n);
     value const& whole = from.values[stack];
     node const& owner = from.nodes[whole.node];
     if (owner.kind != primitive::repeat || uses[stack] != 1) return no_id;
     loop const l = loop::of(owner);
     if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
     if (n.kind == primitive::local_slice && collective_attributes::of(n).split != l.dim) return no_id;
-    region_id const body = from.region_of(owner, 0);
-    value_id const slice = from.link(from.regions[body].results, whole.index);
+    value_id const slice = from.link(from.regions[from.region_of(owner, 0)].results, whole.index);
     node const& maker = from.nodes[from.values[slice].node];
     bool const fits = uses[slice] == 1 && maker.kind != primitive::argument && from.values[slice].dims.count >= 2;
-    return fits ? slice : no_id;
+    return fits && (!has_steps(n) || steps().may_move(from.operand(n, 0), stack, l.dim)) ? slice : no_id;
   }
 
   constexpr void begin(value_id slice) {
     node const& c = from.nodes[of_slice[slice] - 1];
     if (c.kind == primitive::local_slice) return;  // each rank stacks the slices of its part
-    value_id const operand = w[slice];
+    value_id const operand = has_steps(c) ? steps().add(w, from.operand(c, 0), stack_of(c), w[slice]) : w[slice];
     value const v = w.m.values[operand];
     value_id const made = w.b.add_again(c, v, ids(&operand, 1));
-    w.m.values[made].layout = of_dims(from.result_value(c), v.dims);
+    w.m.values[made].layout = placement_of_dims(from.result_value(c), v.dims);
     w.replace(slice, made);
   }
   constexpr void stands_for(node const& c) {
-    value_id const stack = unscaled(c);
+    value_id const stack = stack_of(c);
+    if (has_steps(c)) {
+      value const& result = from.result_value(c);
+      value& stacked = w.m.values[w[stack]];
+      stacked.dims = result.dims, stacked.layout = result.layout, stacked.origin = result.origin;
+      return w.replace(from.result(c), w[stack]);
+    }
     for (value_id v = from.operand(c, 0);; v = scaled_by_number(v)) {
       value& reduced = w.m.values[w[v]];
-      reduced.layout = of_dims(from.result_value(c), reduced.dims);
+      reduced.layout = placement_of_dims(from.result_value(c), reduced.dims);
       if (v == stack) break;
     }
     w.replace(from.result(c), w[from.operand(c, 0)]);
-  }
-  /// The placement of `v` for a tensor with these dims, which is `v` itself or a slice of it.
-  static constexpr placement of_dims(value const& v, shape const& dims) {
-    placement p = v.layout;
-    for (int a = 0; a < max_axes; ++a) {
-      if (!p.shards(a)) continue;
-      int const at = dims.find(v.dims.at[p.sharded_at(a)]);
-      p.shard(at < 0 ? placement::of_loop : at, a, p.order(a));
-    }
-    return p;
   }
 };
 

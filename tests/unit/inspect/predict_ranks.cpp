@@ -112,6 +112,36 @@ mt::draft<mt::executable<Program, mesh, mt::layout<mt::shard<replica_dim<4>{}, r
       ranks(4));
 }
 
+inline constexpr struct examples_dim : mt::dim<"examples"> {} examples;
+inline constexpr struct copy_dim : mt::dim<"copy"> {} copy;
+inline constexpr struct layers_dim : mt::dim<"layers", 8> {} layers;
+inline constexpr mt::layer narrow_layer = [](mt::scope auto s, auto h) {
+  auto const w = s.parameter("w", in, out);
+  return rename(tanh(einsum(h, w, mt::to(examples, out))), out, in);
+};
+/// Four layers, one after the other.
+struct deep_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const first = narrow_layer(s / "first", s.input("x", mt::f32, examples, in));
+    auto const third = narrow_layer(s / "third", narrow_layer(s / "second", first));
+    auto const last = narrow_layer(s / "fourth", third);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", mean(last * last));
+  }
+};
+/// Eight layers, as a loop.
+struct looped_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const last = repeat(s / "layers", layers, s.input("x", mt::f32, examples, in),
+                             [](mt::scope auto b, auto h) { return narrow_layer(b / "layer", h); });
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", mean(last * last));
+  }
+};
+template <class Step>
+using step_of_one_model = mt::executable<Step, mesh, mt::layout<mt::shard<examples, ranks>>, fusing_device>;
+template <class Step>
+using step_of_equal_copies = mt::executable<mt::replicas<Step, copy, mt::synchronous>, mesh,
+                                            mt::over_replicas<mt::layout<>, copy, ranks>, fusing_device>;
+
 template <class F>
 std::string error_of(F const& f) {
   try {
@@ -284,4 +314,25 @@ TEST_CASE("an impossible network, speed or pause is refused") {
   CHECK(refused(fast, processor, 1, {.probability = 1.5}).find("pause is 1.5: give a number from 0 to 1") !=
         std::string::npos);
   CHECK(refused(fast, processor, 1, {.steps = -1}).find("a pause of 0 seconds and -1 steps") != std::string::npos);
+}
+
+TEST_CASE_TEMPLATE("synchronous replicas hide their all_reduces as well as one model does", Step, deep_step,
+                   looped_step) {
+  for (int const n : {2, 4, 32, 512}) {
+    CAPTURE(n);
+    constexpr std::int64_t of_one = 1024;
+    mt::draft<step_of_one_model<Step>> const whole(ranks(n), examples(n * of_one));
+    mt::draft<step_of_equal_copies<Step>> const copies(ranks(n), copy(n), examples(of_one));
+    mt::rates const quick{1e11, 1e12};
+    // An all_reduce takes as long as half of a layer's gradients.
+    double const layer = 4.0 * of_one * 256 * 256 / quick.flops;
+    std::vector<mt::link> const links{{"ranks", 0, 2 * parameter_bytes / (layer / 2)}};
+    mt::predicted_step const one = mt::predict(whole, links, quick), many = mt::predict(copies, links, quick);
+    CHECK(many.communicated == doctest::Approx(one.communicated));
+    CHECK(one.exposed < 0.5 * one.communicated);
+    CHECK(many.exposed <= 1.05 * one.exposed);
+    CHECK(many.seconds <= 1.01 * one.seconds);
+    MESSAGE(n << " ranks: exposed " << 100 * many.exposed / many.seconds << " % of a step, as one model "
+              << 100 * one.exposed / one.seconds << " %, time " << many.seconds / one.seconds);
+  }
 }

@@ -78,6 +78,17 @@ struct around_a_loop {
   }
 };
 
+/// Behind a loop, a permute of its result, and one of inputs with other sources.
+struct two_groups {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const sources = s.input("sources", mt::i32, from);
+    auto const y = repeat(s / "outer", outer, s.input("y", mt::f32, worker, inner),
+                          [](mt::scope auto, auto h) { return tanh(h); });
+    s.output("late", permute(y, worker, sources));
+    s.output("early", permute(s.input("x", mt::f32, worker, inner) * 0.5, worker, sources + 1));
+  }
+};
+
 template <class Program>
 void check(std::int64_t moves, std::int64_t messages) {
   for (std::int64_t const ranks : {2, 3, 4, 6}) {
@@ -139,6 +150,20 @@ TEST_CASE("permutes have no limit of size") {
 TEST_CASE("permutes of another dtype are messages of their own") { check<other_dtype>(2, 2); }
 TEST_CASE("a permute does not wait for one that needs its result") { check<in_turn>(2, 2); }
 TEST_CASE("a permute before a loop does not wait for one behind it") { check<around_a_loop>(2, 2); }
+
+TEST_CASE("permutes that need only inputs start before a loop, though others with other sources need its result") {
+  check<two_groups>(2, 2);
+  planned<two_groups> s(mt::layout_rules{}.shard("worker", {"ax"}), 3);
+  mt::module const& m = s.low->graph;
+  mt::order const& steps = s.plan().steps;
+  std::string order;
+  for (int i = 0; i < steps.count[s.low->entry]; ++i) {
+    mt::node const& n = m.nodes[steps.nodes[steps.first[s.low->entry] + i]];
+    if (mt::permutes(n)) order += "permute ";
+    if (n.kind == mt::primitive::repeat) order += "loop ";
+  }
+  CHECK(order == "permute loop permute ");
+}
 
 TEST_CASE("a hop of all parameters and of the weight is one message for each slot of the topology") {
   for (bool const fuses : {false, true}) {

@@ -51,7 +51,7 @@ struct planned {
   }
   [[gnu::noinline]] void check_steps(mt::job const& job) {  // a test case has many, and one stack
     mt::module const& whole = traced<Program>;
-    auto const simple = made([&] { return mt::simplify(mt::differentiate(whole)); });
+    auto const simple = made([&] { return mt::simplify(mt::differentiate(mt::widen(whole))); });
     auto const b = mt::bind(*simple, mt::mesh_shape{});
     int const entry = mt::find_entry(*simple, mt::entry_name<Program>());
     mt::store values(job, 7);
