@@ -38,7 +38,7 @@ class step_with_eaches {
     for (int i = first; i < recorded.m.node_count; ++i)
       for (int k = 0; k < recorded.m.nodes[i].results.count; ++k) {
         value_id const v = recorded.m.result(recorded.m.nodes[i], k);
-        if (recorded.m.nodes[i].region != entry || hidden->of[v] != 0) continue;
+        if (recorded.m.nodes[i].region != entry || hidden->without_copies[v] != 0) continue;
         wanted.push_back(v);
         all->nodes[more.add_node(primitive::output, 0, ids(&v, 1), output_attributes{label_, true}.packed())].effect =
             true;

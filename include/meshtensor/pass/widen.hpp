@@ -30,13 +30,18 @@ struct widener : taking_part {
     switch (n.kind) {
       case primitive::hide: return hide(n);
       case primitive::watch: return watch(n);
-      case primitive::show: return replace(from.result(n), laid_out((*this)[from.operand(n, 0)], from.result(n)));
+      case primitive::show: return show(n);
       case primitive::argument: return argument(n);
       case primitive::repeat:
       case primitive::composite: return region_owner(n);
       case primitive::gradient: return gradient(n);
       default: return operation(n);
     }
+  }
+
+  constexpr void show(node const& n) {
+    value_id const old = from.result(n);
+    give(old, with_dims(given(n, 0), hidden.wide(hidden.of_computed(n, 0), from.values[old].dims)));
   }
 
   constexpr void argument(node const& n) {
@@ -46,15 +51,15 @@ struct widener : taking_part {
     unsigned const differs = hidden.of_decision(at);
     if (place < at.operands.count && n.region == from.region_of(at, 0)) {
       enter(at);
-      shape dims = hidden.wide(old);
+      shape dims = wide_without_copies(old);
       if (loop const l = loop::of(at);
           at.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked)
         dims = led_by(l.dim, dims);
-      value_id const given = with_dims((*this)[from.operand(at, place)], dims);
-      operands[old] = static_cast<id>(given + 1);
+      value_id const from_outside = with_dims(given(at, place), dims);
+      operands[old] = static_cast<id>(from_outside + 1);
       if (differs != 0 && place == 0) {
         decision& d = decided.add(b, n.region);
-        d.start = reduce(b, reduction::max, given, hidden.dims_of(differs));
+        d.start = reduce(b, reduction::max, from_outside, hidden.dims_of(differs));
         decision const* const around = chooses[n.region] ? decision_in(at.region) : nullptr;
         enter(n);
         if (around != nullptr && hidden.dims_of(differs).includes(around->dims)) d.join(b, *around);
@@ -63,12 +68,13 @@ struct widener : taking_part {
     }
     copy(n);
     value_id const made = (*this)[old];
-    m.values[made].dims = hidden.wide(old);
-    if (differs == 0) return;
+    m.values[made].dims = wide_without_copies(old);
+    if (differs == 0) return give(old, made);
     decision& d = decided.at(n.region);
     if (place == 0) d.begin(b, made, hidden.dims_of(differs), from.regions[n.region].kind == region_kind::branch);
     of_all[old] = static_cast<id>(made + 1);
-    if ((hidden.of[old] & differs) != 0) replace(old, laid_out(d.stand_in(b, made), old));
+    bool const stands_in = (hidden.without_copies[old] & differs) != 0;
+    give(old, stands_in ? with_dims(d.stand_in(b, made), wide_without_copies(old)) : made);
   }
 
   constexpr void region_owner(node const& n) {
@@ -102,8 +108,7 @@ struct widener : taking_part {
       shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       m.values[now].dims = stacks ? led_by(l.dim, dims) : dims;
     }
-    for (int i = 0; i < n.results.count; ++i)
-      replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
+    for (int i = 0; i < n.results.count; ++i) give(from.result(n, i), (*this)[from.result(n, i)]);
   }
   // Sets the lists of the body of a loop whose number of iterations differs by index. An index that takes no part keeps
   // its carries, and adds nothing to sums and stacks.
@@ -120,7 +125,7 @@ struct widener : taking_part {
       value_id const old = from.link(was.results, i);
       shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       value_id const otherwise = i < l.carries ? whole(i) : constant(b, 0, from.values[old].type);
-      value_id const next = with_dims(select(b, d.takes_part, (*this)[old], otherwise), dims);
+      value_id const next = with_dims(select(b, d.takes_part, without_copies(old), otherwise), dims);
       bool const is_known = i == 0 && old == from.link(was.arguments, 0);  // so it must be if the loop runs backwards
       if (i == 0) results.add(is_known ? d.iterations : reduce(b, reduction::max, next, dims));
       results.add(is_known ? whole(0) : next);
@@ -136,7 +141,7 @@ struct widener : taking_part {
     region_id const r = region_of(from.region_of(n, k));
     b.region = r, b.path = n.path, b.site = n.site;
     id_list<> arguments{}, results{};
-    for (int i = 0; i < was.arguments.count; ++i) arguments.add((*this)[from.link(was.arguments, i)]);
+    for (int i = 0; i < was.arguments.count; ++i) arguments.add(without_copies(from.link(was.arguments, i)));
     if (decision const* const d = decided.find(from.region_of(n, k)); d != nullptr && d->is_passed_on)
       for (value_id v : {d->takes_part, d->first}) {
         set_place(m.nodes[m.values[v].node], arguments.count);
@@ -146,7 +151,7 @@ struct widener : taking_part {
       value_id const old = from.link(was.results, i);
       shape const dims = k == 1 ? hidden.wide(from.link(was.arguments, i))  // of a cotangent of an operand
                                 : hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
-      value_id v = (*this)[old];
+      value_id v = without_copies(old);
       if (!dims.includes(m.values[v].dims)) v = reduce(b, reduction::sum, v, without(m.values[v].dims, dims));
       results.add(with_dims(v, dims));
     }
@@ -162,49 +167,18 @@ struct widener : taking_part {
     copy(n, by);
     for (int i = 0; i < n.results.count; ++i) {
       m.values[(*this)[from.result(n, i)]].dims = m.values[by.at[i + 1]].dims;
-      replace(from.result(n, i), laid_out((*this)[from.result(n, i)], from.result(n, i)));
+      give(from.result(n, i), (*this)[from.result(n, i)]);
     }
   }
 
-  // The hidden dims of the operands join those that the node asks for, and `infer` runs again. If the operation
-  // cannot match the hidden dims of its operands, all operands get all of them.
   constexpr void operation(node const& n) {
-    if (n.results.count == 0) return void(copy(n));
+    id_list<> taken{};
+    for (int k = 0; k < n.operands.count; ++k) taken.add(given(n, k));
+    enter(n);
+    if (n.results.count == 0) return void(copy(n, taken));
     value_id const old = from.result(n);
-    if (shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims); dims == from.values[old].dims)
-      copy(n);
-    else widen_operation(n, dims);
-    if (m.report.empty()) replace(old, laid_out((*this)[old], old));
-  }
-  constexpr void widen_operation(node const& n, shape const& dims) {
-    bool const is_joined = n.kind == primitive::put || n.kind == primitive::concat;  // these broadcast no operand
-    auto const operands_of = [&](int wide) {
-      id_list<> all{};
-      for (int k = 0; k < n.operands.count; ++k) {
-        shape const all_dims = hidden.wide(hidden.of_computed(n, 0), from.operand_value(n, k).dims);
-        all.add(k < wide ? with_dims((*this)[from.operand(n, k)], all_dims) : (*this)[from.operand(n, k)]);
-      }
-      return all;
-    };
-    id_list<> taken = operands_of(is_joined ? 2 : 0);
-    inference i = inferred(n, taken, dims);
-    if (!gives(i, dims)) i = inferred(n, taken = operands_of(n.operands.count), dims);
-    diagnostic d{};
-    if (!gives(i, dims)) return b.note(d << "G46 " << text_of(n.kind) << " does not take the further dim of an each");
-    copy(n, taken);
-    m.values[(*this)[from.result(n)]].dims = i.dims;
-  }
-  constexpr inference inferred(node const& n, ids taken, shape const& dims) const {
-    inference i = inference_of(m, taken, n.function, n.attribute, from.result_value(n).type, dims);
-    bool const known = with_rule(n.kind, [&]<class R>() {
-      if constexpr (requires { R::infer(i); }) return R::infer(i), true;
-      else return false;
-    });
-    i.expect(known && n.results.count == 1, "");
-    return i;
-  }
-  static constexpr bool gives(inference const& i, shape const& dims) {
-    return i.fault == nullptr && i.dims.includes(dims) && dims.includes(i.dims);
+    widen_operation(n, taken, hidden.wide(hidden.of_computed(n, 0), from.values[old].dims));
+    if (m.report.empty()) give(old, (*this)[old]);
   }
 };
 

@@ -28,8 +28,8 @@ constexpr diagnostic refused_difference(hidden_dims const& hidden, id const* own
   if (n.kind == primitive::show && is_within_decision(hidden, owner, n.region, view_attributes::of(n).dim))
     return d << "G46 across stands in a loop or branch that not all indices of '"
              << m.dim_name(view_attributes::of(n).dim) << "' run: some have no such value; call it outside";
-  if (n.operands.count == 0 || hidden.of[m.operand(n, 0)] == 0) return d;
-  name const& dim = m.dim_name(hidden.first(m.operand(n, 0)));
+  if (n.operands.count == 0 || hidden.without_copies[m.operand(n, 0)] == 0) return d;
+  name const& dim = m.dim_name(hidden.first(hidden.without_copies[m.operand(n, 0)]));
   if (n.kind == primitive::write)
     return d << "G47 the next value of a variable from outside differs by index of '" << dim
              << "': declare the variable in the each, or return the value from the body, reduce it over the dim and "

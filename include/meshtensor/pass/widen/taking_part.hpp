@@ -2,21 +2,20 @@
 // Widens the nodes that the body of a decision makes for each index by itself: only indices that take part count.
 #pragma once
 
-#include "meshtensor/pass/rebuild.hpp"
 #include "meshtensor/pass/widen/decision.hpp"
 #include "meshtensor/pass/widen/refused_difference.hpp"
+#include "meshtensor/pass/widen/widened_operation.hpp"
 
 namespace meshtensor::detail {
 
 /// The part of `widen` that knows which indices take part where.
-struct taking_part : rebuild {
-  hidden_dims const hidden;
+struct taking_part : widened_operation {
   id owner[max_regions];  // by old region: the node that owns it, plus 1
   decisions decided;
   bool chooses[max_regions];  // by old region: it has a node that is made for each index by itself, or is around one
 
   constexpr taking_part(meshtensor::module const& source, meshtensor::module& target)
-      : rebuild(source, target), hidden(source), owner{}, decided{}, chooses{} {
+      : widened_operation(source, target), owner{}, decided{}, chooses{} {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].regions.count; ++k)
         owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i + 1);
@@ -24,13 +23,6 @@ struct taking_part : rebuild {
       if (is_by_index(from.nodes[i]))
         for (region_id r = from.nodes[i].region; r != no_id; r = from.regions[r].parent) chooses[r] = true;
   }
-
-  // The new value with exactly these dims: broadcast along those that it lacks, in this order.
-  constexpr value_id with_dims(value_id v, shape const& dims) {
-    if (m.values[v].dims == dims) return v;
-    return m.values[v].dims.count == dims.count ? transpose(b, v, dims) : broadcast(b, v, dims);
-  }
-  constexpr value_id laid_out(value_id v, value_id old) { return with_dims(v, hidden.wide(old)); }
 
   // Whether a node in the body of a decision is made here for each index: numbers that an index draws or has, and
   // tensors that are watched. All other values of the body come from its arguments.
@@ -61,11 +53,12 @@ struct taking_part : rebuild {
   }
   constexpr void hide(node const& n) {
     value_id const old = from.result(n);
-    value_id v = laid_out((*this)[from.operand(n, 0)], old);
+    shape const dims = hidden.wide(hidden.of_computed(n, 0), from.values[old].dims);
+    value_id v = with_dims(given(n, 0), dims);
     if (is_by_index(n))
       if (decision const* const d = decision_in(n.region); d != nullptr && m.values[v].dims.includes(d->dims))
-        v = laid_out(d->stand_in(b, v), old);
-    replace(old, v);
+        v = with_dims(d->stand_in(b, v), dims);
+    give(old, v);
   }
   // Indices that take no part watch zeros, as iterations that do not run do.
   constexpr void watch(node const& n) {
