@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An SVG image of rectangles and texts, whose positions are whole pixels.
+// An SVG image of rectangles, lines and texts, whose positions are whole pixels.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,21 @@ class canvas {
   void area(std::string const& points, std::string const& fill, std::string_view title) {
     elements_ +=
         "<polygon points=\"" + points + "\" fill=\"" + fill + "\"><title>" + escaped(title) + "</title></polygon>\n";
+  }
+  /// A line between points, `x,y x,y`. `dashes` are the lengths of its dashes and gaps, or nothing.
+  void polyline(std::string const& points, std::string const& colour, int width = 2, std::string const& dashes = "",
+                std::string_view title = "") {
+    elements_ += "<polyline points=\"" + points + "\" fill=\"none\" stroke=\"" + colour + "\"" +
+                 pair("stroke-width", width) + " stroke-linejoin=\"round\"";
+    if (!dashes.empty()) elements_ += " stroke-dasharray=\"" + dashes + "\"";
+    elements_ += title.empty() ? "/>\n" : "><title>" + escaped(title) + "</title></polyline>\n";
+  }
+  /// A circle, which is a ring if it is not filled.
+  void circle(int x, int y, int radius, std::string const& colour, bool is_filled, std::string_view title = "") {
+    elements_ += "<circle" + pair("cx", x) + pair("cy", y) + pair("r", radius) + " fill=\"" +
+                 (is_filled ? colour : "none") + "\" stroke=\"" + colour + "\"" + pair("stroke-width", 2);
+    elements_ += title.empty() ? "/>\n" : "><title>" + escaped(title) + "</title></circle>\n";
+    reach(x + radius, y + radius);
   }
   /// Places another canvas, with its origin at a point of this one.
   void place(int x, int y, canvas const& other) {

@@ -93,7 +93,7 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
       return C::template decode<X::type>(b, message, dims, {});
     } else {
       dim_id const all = b.dim_like(dim_of(b, this->along_));
-      std::apply([&](auto&... part) { ((part = gathered(b, part, all)), ...); }, message.sent);
+      std::apply([&](auto&... part) { ((part = this->gathered(part, all)), ...); }, message.sent);
       shape const outer = shape{}.add(all);
       return {&b, meshtensor::mean(b, C::template decode<X::type>(b, message, dims, outer).id, outer)};
     }
@@ -112,13 +112,6 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
     using hop_type = std::remove_const_t<decltype(send)>;
     auto const step = full(this->scope, this->scope.number("consensus_step", C::consensus_step), f64);
     return compressing_hop<C, Replica, hop_type>{*this, send, step};
-  }
-
- private:
-  /// The values of all replicas, which every rank has.
-  template <handle X>
-  constexpr X gathered(builder& b, X const& x, dim_id all) const {
-    return {&b, rename(b, across(x, this->along_).id, dim_of(b, this->along_), all)};
   }
 };
 

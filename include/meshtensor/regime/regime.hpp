@@ -9,6 +9,7 @@
 #include "meshtensor/regime/consensus.hpp"
 #include "meshtensor/regime/decentralized_sgd.hpp"
 #include "meshtensor/regime/exponential.hpp"
+#include "meshtensor/regime/federated_averaging.hpp"
 #include "meshtensor/regime/hop.hpp"
 #include "meshtensor/regime/local_sgd.hpp"
 #include "meshtensor/regime/no_loco.hpp"

@@ -73,6 +73,8 @@ class training_replica {
     scope.amend(p.before, next);
   }
 
+  /// The number of this replica, from 0, as i64.
+  constexpr tensor<dtype::i64> index() const { return meshtensor::index(scope, along_); }
   /// The number of replicas.
   constexpr number count() const { return extent(along_); }
   /// The number of training steps before this one.
@@ -95,6 +97,18 @@ class training_replica {
   template <class Start>
   constexpr any_tensor<type> mean_from(Start const& /*start*/, updated_parameter<type> const& p) const {
     return mean(p.after);
+  }
+  /// The values of all replicas along a dim of their own, in front of those of `x`. Every rank has all of them.
+  template <handle X>
+  constexpr any_tensor<X::type> gathered(X const& x) const {
+    builder& b = scope.graph_builder();
+    return gathered(x, b.dim_like(detail::dim_of(b, along_)));
+  }
+  /// The same along a dim that was made before, for several values.
+  template <handle X>
+  constexpr any_tensor<X::type> gathered(X const& x, dim_id all) const {
+    builder& b = scope.graph_builder();
+    return {&b, rename(b, across(x, along_).id, detail::dim_of(b, along_), all)};
   }
   /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
   template <topology T>

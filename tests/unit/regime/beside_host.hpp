@@ -101,8 +101,10 @@ constexpr auto minus = [](double a, double b) { return a - b; };
 constexpr auto times = [](double a, double b) { return a * b; };
 constexpr auto over = [](double a, double b) { return a / b; };
 
+/// `given` has values of the policy's states for all replicas, in place of 0.
 template <class Policy, class Step = train_step>
-void compare(int steps, mixing const& policy, std::vector<std::string> const& its_states = {}) {
+void compare(int steps, mixing const& policy, std::vector<std::string> const& its_states = {},
+             std::map<std::string, numbers> const& given = {}) {
   program alone = program::of<in_f64<Step>>(), many = program::of<in_f64<mt::replicas<Step, replica, Policy>>>();
   alone.run(), many.run();
   alone.settings.step = many.settings.step = 0;
@@ -116,6 +118,8 @@ void compare(int steps, mixing const& policy, std::vector<std::string> const& it
       states[path] = values(n, numbers(static_cast<std::size_t>(b.size() / n)));
     }
   }
+  for (auto const& [path, all] : given)
+    for (std::size_t i = 0; i < all.size(); ++i) many.variables.at(path).set(static_cast<std::int64_t>(i), all[i]);
   for (auto const& [path, b] : alone.variables) {
     bool const is_parameter = !path.starts_with("optimizer/");
     auto const size = static_cast<std::size_t>(b.size());

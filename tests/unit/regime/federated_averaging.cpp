@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Federated averaging beside its algorithm on the host: who takes part, and by how much each counts.
+// passes: start-up
+#include "unit/regime/beside_host.hpp"
+
+#include <limits>
+
+using namespace beside_host;
+
+namespace {
+
+struct clients_of_seed_7 : mt::federated_averaging<1, 2> {
+  constexpr clients_of_seed_7() { seed = 7; }
+};
+
+/// The clients that take part in the mean after a step: the first of a random order that have examples.
+std::vector<int> sample(int clients, std::uint64_t seed, int step, numbers const& examples) {
+  mt::detail::random_order const order{n, mt::detail::scrambled(seed, static_cast<std::uint64_t>(step))};
+  std::vector<int> all;
+  for (int place = 0; place < n && static_cast<int>(all.size()) < clients; ++place)
+    if (examples[static_cast<std::size_t>(order(place))] > 0) all.push_back(order(place));
+  return all;
+}
+/// The mean of a sample at the end of each period. Each client counts by its examples.
+mixing federated(int period, int clients, std::uint64_t seed, numbers const& examples) {
+  return [=](values const&, values const& after, auto&, std::string const&, int step) {
+    if ((step + 1) % period != 0) return after;
+    numbers mean(after[0].size());
+    double all = 0;
+    for (int const client : sample(clients, seed, step, examples)) {
+      auto const i = static_cast<std::size_t>(client);
+      all += examples[i];
+      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += examples[i] * after[i][k];
+    }
+    for (double& one : mean) one /= all;
+    return values(after.size(), mean);
+  };
+}
+template <class Policy>
+void compare_with_host(int steps, int period, int clients, std::uint64_t seed, numbers const& examples) {
+  compare<Policy>(steps, federated(period, clients, seed, examples), {}, {{"regime/examples", examples}});
+}
+/// The parameters of a policy's replicas after some steps with the same samples.
+template <class Policy>
+std::map<std::string, numbers> trained(int steps) {
+  program many = program::of<in_f64<mt::replicas<train_step, replica, Policy>>>();
+  for (int step = 0; step < steps; ++step) {
+    many.fill("x", drawn(8 * n, 100 + static_cast<std::uint64_t>(step))), many.fill("y", drawn(4 * n, 7));
+    many.run();
+  }
+  std::map<std::string, numbers> all;
+  for (auto const& [path, b] : many.variables)
+    if (!path.starts_with("regime/")) all[path] = numbers_of(b);
+  return all;
+}
+template <class Policy>
+std::string refused(numbers const& examples) {
+  program many = program::of<in_f64<mt::replicas<train_step, replica, Policy>>>();
+  many.run();
+  for (std::size_t i = 0; i < examples.size(); ++i)
+    many.variables.at("regime/examples").set(static_cast<std::int64_t>(i), examples[i]);
+  try {
+    many.run();
+  } catch (mt::error const& e) { return e.what(); }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a random sample of unequal clients takes part in the mean of each period") {
+  compare_with_host<mt::federated_averaging<3, 2>>(13, 3, 2, 1, {600, 50, 7, 350, 1, 20});
+  compare_with_host<mt::federated_averaging<1, 5>>(6, 1, 5, 1, {1, 2, 3, 4, 5, 6});
+  compare_with_host<clients_of_seed_7>(6, 1, 2, 7, {1, 2, 3, 4, 5, 6});
+}
+TEST_CASE("clients without examples are not drawn") {
+  compare_with_host<mt::federated_averaging<2, 2>>(13, 2, 2, 1, {0, 50, 0, 350, 0.5, 20});
+  compare_with_host<mt::federated_averaging<2, 4>>(6, 2, 4, 1, {0, 0, 5, 0, 3, 0});  // fewer than 4 have some
+  compare_with_host<mt::federated_averaging<2, 1>>(6, 2, 1, 1, {0, 0, 0, 0, 3, 0});
+  compare_with_host<mt::federated_averaging<2, 9>>(6, 2, 9, 1, {1, 1, 1, 1, 1, 1});  // more than there are
+}
+TEST_CASE("federated averaging of all clients with equal examples is local SGD") {
+  CHECK(trained<mt::federated_averaging<3, 6>>(7) == trained<mt::local_sgd<3>>(7));
+  CHECK(trained<mt::federated_averaging<3, 5>>(7) != trained<mt::local_sgd<3>>(7));
+}
+TEST_CASE("a compressor that keeps all values changes nothing") {
+  using policy = mt::compressed<mt::top_k_values<1, 1>, mt::federated_averaging<2, 2>>;
+  compare_with_host<policy>(9, 2, 2, 1, {600, 50, 0, 350, 1, 20});
+}
+TEST_CASE("each client is drawn in an equal share of the periods") {
+  numbers const equal(n, 1);
+  std::vector<int> drawn_in(n);
+  int const periods = 3000;
+  for (int step = 0; step < periods; ++step)
+    for (int const client : sample(2, 1, step, equal)) ++drawn_in[static_cast<std::size_t>(client)];
+  for (int const times : drawn_in) CHECK(std::abs(times - periods / 3) < 110);  // four standard deviations
+}
+TEST_CASE("a client without examples may have any values") {
+  program many = program::of<in_f64<mt::replicas<train_step, replica, mt::federated_averaging<1, 6>>>>();
+  many.run();
+  many.variables.at("regime/examples").set(2, 0);
+  numbers x = drawn(8 * n, 100);
+  for (std::size_t k = 16; k < 24; ++k) x[k] = std::numeric_limits<double>::quiet_NaN();
+  many.fill("x", x), many.fill("y", drawn(4 * n, 7));
+  CHECK(std::isnan(numbers_of(many.run().at("loss"))[2]));
+  for (auto const& [path, b] : many.variables)
+    if (!path.starts_with("optimizer/"))
+      for (double const one : numbers_of(b)) CHECK(std::isfinite(one));
+  CHECK(std::isfinite(numbers_of(many.run().at("loss"))[0]));
+}
+TEST_CASE("numbers of examples that give no mean are refused") {
+  using policy = mt::federated_averaging<1, 3>;
+  CHECK(refused<policy>({0, 0, 0, 0, 0, 0}) ==
+        "meshtensor R96: federated averaging: no client has examples, so there is no mean: set the state "
+        "'regime/examples' to a number above 0 for at least one client");
+  for (double const bad : {-2.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    CHECK(refused<policy>({1, 1, 1, bad, 1, 1}) ==
+          "meshtensor R96: federated averaging: client 3 has a number of examples that is negative or not finite: set "
+          "the state 'regime/examples' to numbers of 0 or more");
+  CHECK(refused<policy>({1, 0, 1, 0, 1, 0}).empty());
+}
