@@ -82,7 +82,6 @@ inline std::vector<listed_regime> all() {
       entry<train<mt::local_sgd<2>>>("local"),
       entry<train<mt::diloco<2>>>("diloco"),
       entry<train<mt::federated_averaging<2, 3>>>("federated"),
-      entry<train<mt::compressed<mt::top_k_values<1, 5>, mt::federated_averaging<1, 4>>>>("top-k of clients"),
       entry<train<mt::biased_gradient_push<>>>("biased push"),
       entry<train<mt::no_loco<2>>>("pairs"),
       entry<train<mt::streaming_diloco<4, 2>>>("streaming"),
