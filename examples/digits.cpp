@@ -2,13 +2,15 @@
 // Learns to read handwritten digits from files in the format of MNIST. It trains three times on two ranks, to compare
 // three layouts: the batch, the rows of each image or the channels are sharded. The last fifth of the images is held
 // out as a test. Start it as `digits IMAGES LABELS [EPOCHS]`. With `--regime POLICY --replicas N` it trains replicas of
-// the network instead.
+// the network instead, and with several policies it compares their losses by the time that a network would take.
 // Run it alone, with threads as ranks, or with mpirun -n 2. The option `--device NAME` chooses another device.
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "common/machine_rates.hpp"
 #include "common/main_on_device.hpp"
 #include "common/regime_words.hpp"
 #include "digits.hpp"
@@ -36,8 +38,8 @@ curve train(mt::job const& job, char const* what, mt::datasets::image_set const&
   int const epochs = o.epochs;
 
   mt::store weights(job, o.seed);
-  mt::executable<programs, train_step, mesh, Layout, Device> step(weights);
-  mt::executable<programs, evaluate, mesh, Layout, Device> judge(weights);
+  mt::executable<programs, train_step, mesh, Layout, Device> step(weights, batch(50));
+  mt::executable<programs, evaluate, mesh, Layout, Device> judge(weights, batch(50));
   auto const steps = seen.per_epoch();
   mt::datasets::image_stream stream(seen);
   curve found;
@@ -80,18 +82,51 @@ int compare(mt::job const& job, options const& o) {
 
 template <class Device>
 int compare_or_train_replicas(mt::job const& job, options const& o) {
-  if (o.regime.trains_replicas()) return train_replicas(job, examples::name_of_device<Device>(), o);
+  if (!o.regimes.empty()) return train_replicas(job, examples::name_of_device<Device>(), o);
   return compare<Device>(job, o);
+}
+
+/// Takes the options from the words. Returns a sentence about a mistake, or an empty text.
+std::string take_words(std::vector<std::string>& words, options& o) {
+  std::string seed = "0", batch_size, steps;
+  if (auto const mistake = examples::take_options(words, {{"--seed", &seed},
+                                                          {"--batch", &batch_size},
+                                                          {"--steps", &steps},
+                                                          {"--rates", &o.rates},
+                                                          {"--curves", &o.curves}});
+      !mistake.empty())
+    return mistake;
+  o.seed = static_cast<std::uint64_t>(examples::number_of(seed));
+  if (o.seed == 0 && seed != "0") return "--seed: '" + seed + "' is not a whole number";
+  if (auto const mistake = examples::take_compared_regimes(words, o.regimes); !mistake.empty()) return mistake;
+  o.batch = examples::number_of(batch_size), o.steps = examples::number_of(steps);
+  for (auto const& [option, word, number] :
+       {std::tuple("--batch", batch_size, o.batch), std::tuple("--steps", steps, o.steps)})
+    if (!word.empty() && number < 1) return std::string(option) + ": '" + word + "' is not a number from 1 on";
+  bool const draws = !o.curves.empty(), predicts = !o.regimes.empty() && !o.regimes[0].network.empty();
+  if (o.regimes.empty() && (o.batch != 0 || o.steps != 0)) return "--batch and --steps need --regime";
+  if ((draws || !o.rates.empty()) && !predicts) return "--curves and --rates need --network, which predicts times";
+  examples::machine_rates given;
+  if (!o.rates.empty() && (!examples::read_rates(o.rates, given) || given.flops == 0 || given.memory == 0))
+    return "--rates: '" + o.rates + "' is not like flops=1e11,memory=1e10";
+  return "";
 }
 }  // namespace digits
 
 int main(int argc, char** argv) {
   digits::options o;
   return examples::main_on_device(
-      argc, argv, std::string("IMAGES LABELS [EPOCHS] [--seed N] ") + examples::regime_usage,
+      argc, argv,
+      "IMAGES LABELS [EPOCHS] [--seed N] " + std::string(examples::regime_usage) +
+          " [--batch N] [--steps N] [--rates LIST] [--curves FILE]",
       "IMAGES and LABELS are IDX files, such as train-images-idx3-ubyte.gz. EPOCHS is how often they are learnt from "
       "(12).\n" +
-          examples::regime_help(),
+          examples::regime_help() +
+          "Several POLICIES, with commas between them, are compared by their losses after predicted seconds.\n"
+          "--batch is the number of images of a replica in a step (50, or as many as there are). --steps is the length "
+          "of a training in place of EPOCHS.\n"
+          "--rates are those of a rank (measured): flops=1e11,memory=1e10. --curves draws losses by predicted seconds "
+          "as an SVG image.\n",
       2, 3,
       [&]<class Device>(mt::job const& job, auto const& words, std::type_identity<Device>) {
         o.images = words[0], o.labels = words[1];
@@ -100,11 +135,5 @@ int main(int argc, char** argv) {
         mt::progress(job, "digits: '{}' is no number of epochs\n", words[2]);
         return 2;
       },
-      [&](std::vector<std::string>& words) -> std::string {
-        std::string seed = "0";
-        if (auto const mistake = examples::take_options(words, {{"--seed", &seed}}); !mistake.empty()) return mistake;
-        o.seed = static_cast<std::uint64_t>(examples::number_of(seed));
-        if (o.seed == 0 && seed != "0") return "--seed: '" + seed + "' is not a whole number";
-        return examples::take_regime_words(words, o.regime);
-      });
+      [&](std::vector<std::string>& words) { return digits::take_words(words, o); });
 }

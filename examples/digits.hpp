@@ -9,7 +9,7 @@ namespace mt = meshtensor;
 namespace digits {
 using namespace mt::nn;
 
-inline constexpr struct batch : mt::dim<"batch", 50> {} batch;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct rows : mt::dim<"rows", 28> {} rows;
 inline constexpr struct cols : mt::dim<"cols", 28> {} cols;
 inline constexpr struct rows_2 : mt::dim<"rows_2", mt::divided(rows, 2)> {} rows_2;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -87,6 +88,46 @@ inline std::string take_regime_words(std::vector<std::string>& words, regime_opt
   if (!period.empty() && (into.period < 1 || into.period > 1'000'000))
     return "--period: '" + period + "' is not a number from 1 to 1000000";
   return into.complete();
+}
+
+/// The same for a `--regime` that may name several policies, with commas between them. `--topology` and `--period` are
+/// for those that take them.
+inline std::string take_compared_regimes(std::vector<std::string>& words, std::vector<regime_options>& into) {
+  std::string names, topology, period;
+  auto const mistake = take_options(words, {{"--regime", &names}, {"--topology", &topology}, {"--period", &period}});
+  if (!mistake.empty()) return mistake;
+  std::vector<std::string> all;
+  for (std::size_t begin = 0; begin <= names.size(); begin += all.back().size() + 1)
+    all.push_back(names.substr(begin, names.find(',', begin) - begin));
+  auto const is_taken_by = [&](auto const& takes) {
+    return std::any_of(std::begin(policy_rows), std::end(policy_rows), [&](policy_row const& row) {
+      return takes(row) && std::find(all.begin(), all.end(), row.name) != all.end();
+    });
+  };
+  bool const is_mixed = is_taken_by([](policy_row const& row) { return row.topology != nullptr; }),
+             has_period = is_taken_by([](policy_row const& row) { return row.has_period; });
+  std::vector<std::string> rest;
+  for (std::string const& name : all) {
+    if (std::count(all.begin(), all.end(), name) > 1) return "--regime: '" + name + "' is named twice";
+    auto const row = std::find_if(std::begin(policy_rows), std::end(policy_rows),
+                                  [&](policy_row const& one) { return one.name == name; });
+    bool const is_known = row != std::end(policy_rows);
+    std::vector<std::string> mine = words;
+    auto const add = [&](char const* option, std::string const& value) {
+      if (!value.empty()) mine.push_back(std::string(option) + "=" + value);
+    };
+    add("--regime", all.size() > 1 && name.empty() ? "," : name);
+    if (!is_known || row->topology != nullptr || !is_mixed) add("--topology", topology);
+    if (!is_known || row->has_period || !has_period) add("--period", period);
+    regime_options one;
+    if (auto const why = take_regime_words(mine, one); !why.empty()) return why;
+    if (all.size() > 1 && one.network.empty())
+      return "--regime: several policies are compared by predicted times: give --network";
+    if (one.trains_replicas()) into.push_back(one);
+    rest = mine;
+  }
+  words = rest;
+  return "";
 }
 
 }  // namespace examples

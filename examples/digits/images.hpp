@@ -21,9 +21,9 @@ inline mt::datasets::image_options moved(std::int64_t count, std::uint64_t seed)
   how.deviation = {0.31f, 0.31f, 0.31f};
   return how;
 }
-/// Held-out images, 50 in a step.
-inline mt::datasets::image_options in_order() {
-  mt::datasets::image_options how = moved(50, 0);
+/// Held-out images. `count` is the number in a step.
+inline mt::datasets::image_options in_order(std::int64_t count = 50) {
+  mt::datasets::image_options how = moved(count, 0);
   how.seed.reset(), how.shorter = 28;
   return how;
 }

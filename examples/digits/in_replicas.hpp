@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <meshtensor/job/job.hpp>
 
@@ -18,11 +19,14 @@ struct options {
   std::string images, labels;
   int epochs = 12;
   std::uint64_t seed = 0;
-  examples::regime_options regime;
+  std::vector<examples::regime_options> regimes;  // none if one model is trained. Several are compared
+  std::int64_t batch = 0, steps = 0;              // of a replica; in place of epochs
+  std::string rates, curves;                      // of a rank; the file of the picture
 };
 
-/// Trains `o.regime.replicas` replicas on as many ranks as were started. Each learns from 50 images in a step. After
-/// each epoch, their mean reads the held-out images. Returns the exit code.
+/// Trains replicas under each policy of `o.regimes`, on as many ranks as were started. Each replica learns from `batch`
+/// images in a step: from 50, or from fewer if there are not as many. After each epoch, their mean reads the held-out
+/// images. Several policies are compared by their losses against predicted seconds. Returns the exit code.
 int train_replicas(mt::job const& job, std::string const& device, options const& o);
 
 }  // namespace digits

@@ -27,12 +27,31 @@ if [ "$part" = replicas ]; then
     { echo 'FAILED: no policy'; exit 1; }
   awk '/epoch  2/ && $(NF - 5) >= 90 {good = 1} END {exit !good}' "$out" || { echo 'FAILED: it does not learn'; exit 1; }
   for mistake in '--regime sgp --replicas 4' '--regime local_sgd' '--replicas 4' '--topology ring' '--seed x' \
-    '--regime synchronous --replicas 0' '--regime synchronous --replicas 2 --period 4' '--regime local_sgd --replicas 2 --period 0'; do
+    '--regime synchronous --replicas 0' '--regime synchronous --replicas 2 --period 4' \
+    '--regime synchronous,sgp --replicas 4 --network 10gbit' '--regime synchronous,local_sgd --replicas 4' \
+    '--regime local_sgd,local_sgd --replicas 4 --network 10gbit' '--regime local_sgd, --replicas 4 --network 10gbit' \
+    '--regime synchronous,local_sgd --replicas 4 --network 10gbit --topology ring' '--curves x.svg' '--batch 4' \
+    '--regime local_sgd --replicas 4 --curves x.svg' '--regime local_sgd --replicas 4 --batch 0' \
+    '--regime local_sgd --replicas 4 --steps 1x' '--regime local_sgd --replicas 4 --network 10gbit --rates 3' \
+    '--regime local_sgd --replicas 512 --batch 50' '--regime local_sgd --replicas 2 --period 0'; do
     code=0
     # shellcheck disable=SC2086
     "$program" "${files[@]}" $mistake 2>"$out" || code=$?
     [ "$code" -eq 2 ] && [ "$(wc -l <"$out")" -eq 1 ] || { echo "FAILED: '$mistake' ends with $code: $(cat "$out")"; exit 1; }
   done
+  compared=(--regime synchronous,stochastic_gradient_push,local_sgd --period 4 --replicas 4 --network 10gbit --pauses 1%
+    --steps 40 --batch 4 --rates flops=1e11,memory=1e10)
+  folder=$(mktemp -d)
+  "$program" "${files[@]}" "${compared[@]}" --curves "$folder/losses.svg" | tee "$out"
+  [ "$(grep -c '^| .* % |$' "$out")" -eq 3 ] || { echo 'FAILED: no table of three policies'; exit 1; }
+  grep -qE 'is below .* from .* s on|do not cross' "$out" || { echo 'FAILED: no word of crossings'; exit 1; }
+  for text in '>synchronous<' '>stochastic_gradient_push<' '>local_sgd<' '>simulated time (s)<' '</svg>'; do
+    grep -q "$text" "$folder/losses.svg" || { echo "FAILED: no $text in the picture"; exit 1; }
+  done
+  rm -r "$folder"
+  ! "$program" "${files[@]}" "${compared[@]}" --curves "$folder/losses.svg" 2>"$out" >/dev/null ||
+    { echo 'FAILED: a picture in no folder is no mistake'; exit 1; }
+  grep -q "R17: '$folder/losses.svg' cannot be written" "$out" || { echo "FAILED: no R17: $(cat "$out")"; exit 1; }
   exit 0
 fi
 

@@ -81,6 +81,7 @@ inline std::vector<listed_regime> all() {
       entry<train<mt::decentralized_sgd<>>>("decentralized"),
       entry<train<mt::local_sgd<2>>>("local"),
       entry<train<mt::diloco<2>>>("diloco"),
+      entry<train<mt::federated_averaging<2, 3>>>("federated"),
       entry<train<mt::biased_gradient_push<>>>("biased push"),
       entry<train<mt::no_loco<2>>>("pairs"),
       entry<train<mt::streaming_diloco<4, 2>>>("streaming"),

@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <limits>
 #include <regex>
 
 #include "support/folder.hpp"
+#include "support/source_path.hpp"
 
 namespace mt = meshtensor;
 
@@ -119,4 +121,48 @@ TEST_CASE("axes of all magnitudes have between two and a dozen ticks") {
 
 TEST_CASE("points that do not go from left to right are refused") {
   CHECK(meshtensor_test::sentence([] { (void)drawn({{"a", {{1, 0}, {0, 0}}}}); }).starts_with("meshtensor R95: "));
+}
+
+TEST_CASE("the picture of the page about regimes") {
+  // Means of 20 steps, as a run of the example digits printed them.
+  mt::chart const losses{"32 replicas on 10gbit, pauses of 1%",
+                         {"simulated time", "s"},
+                         {"training loss"},
+                         {{"synchronous",
+                           {{0.0574, 1.479},
+                            {0.116, 0.8374},
+                            {0.172, 0.6008},
+                            {0.228, 0.4643},
+                            {0.282, 0.4014},
+                            {0.339, 0.3485},
+                            {0.392, 0.2796},
+                            {0.449, 0.2769},
+                            {0.505, 0.2946},
+                            {0.56, 0.2516}}},
+                          {"stochastic_gradient_push",
+                           {{0.0213, 2.2037},
+                            {0.0422, 1.3826},
+                            {0.0625, 1.1108},
+                            {0.0832, 0.956},
+                            {0.104, 0.8715},
+                            {0.125, 0.8823},
+                            {0.145, 0.7635},
+                            {0.166, 0.7632},
+                            {0.187, 0.8067},
+                            {0.208, 0.7469}}},
+                          {"overlapped_gradient_push",
+                           {{0.0177, 2.4297},
+                            {0.0344, 1.4397},
+                            {0.051, 1.1444},
+                            {0.0668, 0.9851},
+                            {0.0827, 0.8805},
+                            {0.1, 0.8954},
+                            {0.117, 0.7722},
+                            {0.133, 0.7696},
+                            {0.149, 0.8139},
+                            {0.165, 0.7526}}}}};
+  auto const file = meshtensor_test::source_path(__FILE__).parent_path() / "../../../docs/pictures/losses.svg";
+  if (std::getenv("MESHTENSOR_WRITE_PICTURES") != nullptr)
+    meshtensor_test::set_content(file.string(), mt::drawing(losses));
+  CHECK(mt::drawing(losses) == meshtensor_test::content(file.string()));
 }
