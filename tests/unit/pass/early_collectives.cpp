@@ -130,9 +130,9 @@ TEST_CASE("synchronous replicas send the gradient of the last layer before that 
 TEST_CASE("synchronous replicas give what the interpreter gives, whenever collectives do their work") {
   for (std::int64_t const ranks : {1, 2, 3, 4, 6, 12}) {
     CAPTURE(ranks);
-    planned<synchronous<step_of_layers>> layers(over("replica"), ranks);
-    layers.check_steps();
-    layers.check_steps(mt::job::as_threads());
+    planned<synchronous<step_of_layers>> unrolled(over("replica"), ranks);
+    unrolled.check_steps();
+    unrolled.check_steps(mt::job::as_threads());
     planned<synchronous<step_of_loop>> loop(over("replica"), ranks);
     loop.check_steps();
     loop.check_steps(mt::job::as_threads());
