@@ -52,7 +52,7 @@ struct common_weights_in_f64 : mt::precision<common_weights, mt::f64> {};
 TEST_CASE("weights that tasks share and update are the same under every layout") {
   tally all;
   std::unique_ptr<mt::module> const traced(new mt::module(mt::trace<common_weights_in_f64>()));
-  hold_under_every_layout("weights that tasks share", *traced, "main", {.assignments = 60, .drawn = 12, .steps = 2},
-                          all);
+  hold_under_every_layout("weights that tasks share", *traced, mt::entry_name<common_weights_in_f64>(),
+                          {.assignments = 60, .drawn = 12, .steps = 2}, all);
   at_least(24, all.tried);
 }

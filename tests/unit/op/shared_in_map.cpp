@@ -66,7 +66,8 @@ struct with_map {
     auto const losses = mt::map(s, task, x, [](mt::scope auto m, auto one) {
       auto const w = m.parameter("w", in, mt::constant(0.75));
       auto const speed = m.state("speed", m.real(), in);
-      auto const flat = tanh(w) + 1, size = sum(w * w);
+      auto const flat = tanh(w) + 1;
+      auto const size = sum(w * w);
       auto const loss = loss_of(one, w, flat, size);
       auto const g = mean(mt::across(gradient(loss, w), task), task);
       auto const next_speed = 0.5 * speed + g;
@@ -83,7 +84,8 @@ struct without_map {
     auto const x = s.input("x", s.real(), task, in);
     auto const w = s.parameter("w", in, mt::constant(0.75));
     auto const speed = s.state("speed", s.real(), in);
-    auto const flat = tanh(w) + 1, size = sum(w * w);
+    auto const flat = tanh(w) + 1;
+    auto const size = sum(w * w);
     auto const error = einsum(x, flat * w, to(task)) - 0.5;
     auto const losses = error * error + 0.01 * size;
     auto const g = gradient(mean(losses), w);
