@@ -6,12 +6,16 @@
 # that mt::predict gives. As root.
 #
 #   bench/regimes_on_slow_links.sh [--rates "50 100 200 1000"] [--rounds 3] [--ranks 4] [--program FILE]
-#                                  [--python PYTHON with PyTorch, none: without it] [ARGUMENTS of regime_steps]
+#                                  [--python PYTHON with PyTorch, none: without it] [--eager BYTES]
+#                                  [ARGUMENTS of regime_steps]
+#
+# Open MPI sends messages of up to BYTES (8388608, its own default is 65536) without asking the receiver first, so that
+# both directions of a link are in use at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/environment.sh
 
-rates='50 100 200 1000' rounds=3 ranks=4 python='' program=''
+rates='50 100 200 1000' rounds=3 ranks=4 python='' program='' eager=8388608
 while [ $# -gt 0 ]; do
   case $1 in
     --rates) rates=$2 && shift 2 ;;
@@ -19,6 +23,7 @@ while [ $# -gt 0 ]; do
     --ranks) ranks=$2 && shift 2 ;;
     --python) python=$2 && shift 2 ;;
     --program) program=$2 && shift 2 ;;
+    --eager) eager=$2 && shift 2 ;;
     *) break ;;
   esac
 done
@@ -67,7 +72,7 @@ hosts=$(for ((n = 1; n <= ranks; ++n)); do printf '10.77.0.%d:1,' "$n"; done)
 ours() {  # The rate that TCP leaves of the wire's: 1448 bytes of 1514.
   ip netns exec "${here}-0" unshare -u bash -c "hostname ${here}-0; exec \"\$@\"" x \
     mpirun --allow-run-as-root -H "${hosts%,}" -np "$ranks" --bind-to none -mca plm_rsh_agent "$work/shell" -mca pml ob1 \
-    -mca btl tcp,self -mca btl_tcp_if_include 10.77.0.0/24 -mca oob_tcp_if_include 10.77.0.0/24 \
+    -mca btl tcp,self -mca btl_tcp_eager_limit "$eager" -mca btl_tcp_if_include 10.77.0.0/24 -mca oob_tcp_if_include 10.77.0.0/24 \
     -x MESHTENSOR_THREADS=1 -x MESHTENSOR_PIN=no "$program" --mbit "$(awk -v r="$1" 'BEGIN { print r * 1448 / 1514 }')" "${@:2}" |
     sed "s/\"mbit\": [0-9.]*/\"mbit\": $1/"
 }

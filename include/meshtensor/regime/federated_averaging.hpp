@@ -69,7 +69,7 @@ struct checked_sum_of_examples {
 /// The state `regime/examples` has the number of examples of each client, and begins with 1 for each:
 /// `weights.set("regime/examples", std::vector<double>{600, 50, 0, 350})`. The sample is drawn from the clients that
 /// have examples. If fewer than `Clients` have some, all of these take part. The draw follows from `seed` and the step
-/// that ends the period, so it is the same on all ranks and after a resume. A policy of one's own sets both numbers:
+/// that ends the period, so it is the same on all ranks and after a resume. A policy of one's own sets these numbers:
 /// `struct mine : mt::federated_averaging<20, 10> { constexpr mine() { seed = 7; } };`.
 ///
 /// layout  an all_reduce of the parameters and an all_gather of a number for each client in every step that ends a
@@ -82,14 +82,15 @@ struct federated_averaging {
   static_assert(Steps > 0 && Clients > 0,
                 "meshtensor S23: federated_averaging<steps, clients> has at least one step in a period, and at least "
                 "one client in a sample");
+  int period = Steps;
   int clients = Clients;  // that take part in a mean
   int seed = 1;           // of the draws
 
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    if constexpr (Replica::compresses) detail::period_start::keep(r, r.begins(Steps));
+    if constexpr (Replica::compresses) detail::period_start::keep(r, r.begins(period));
     auto const examples = r.scope.state("examples", f64, ones, merge_rule::restart);
-    r.when(r.ends(Steps), [&](auto const& one) {
+    r.when(r.ends(period), [&](auto const& one) {
       auto const weight = select(takes_part(one, examples), examples, 0);
       auto const share = weight / detail::record_call<detail::checked_sum_of_examples>(one.mean(weight));
       for (int i = 0; i < one.size(); ++i) average(one, one[i], share);
