@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../sleeping_device.hpp"
+#include "layers_in_a_row.hpp"
 #include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/inspect/predict_ranks.hpp"
 #include "meshtensor/meshtensor.hpp"
@@ -22,36 +23,11 @@ namespace mt = meshtensor;
 
 namespace regime_steps {
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
-inline constexpr struct width_dim : mt::dim<"width"> {} width;
-inline constexpr struct next_dim : mt::dim<"next"> {} next;
-inline constexpr struct replica_dim : mt::dim<"replica"> {} replica;
-inline constexpr struct ranks_axis : mt::axis<"ranks"> {} ranks;
-struct mesh : mt::mesh<ranks> {};
+using namespace layers_in_a_row;
 
-/// Layers one after the other, which are no loop, so that an all_reduce may travel while gradients of earlier layers
-/// are computed.
-struct layers {
-  template <mt::scope S, class H>
-  constexpr H operator()(S const& s, H const& h, int count) const {
-    auto const here = s.enter();
-    H const y = rename(tanh(einsum(h, s.parameter("w", width, next), mt::to(batch, next))), next, width);
-    return count == 1 ? y : (*this)(s / "behind", y, count - 1);
-  }
-};
 constexpr int layer_count = 8;
-constexpr std::int64_t batch_of_one = 256;  // so that products take nearly all of the time
-struct train_step {
-  constexpr void operator()(mt::scope auto s) const {
-    auto const last = layers{}(s / "layers", s.input("x", mt::f32, batch, width), layer_count);
-    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", mean(last * last));
-  }
-};
-struct data_parallel : mt::layout<mt::shard<batch, ranks>> {};
-using step_of_one = mt::executable<train_step, mesh, data_parallel, sleeping_device>;
-template <class Policy>
-using step_of = mt::executable<mt::replicas<train_step, replica, Policy>, mesh,
-                               mt::over_replicas<mt::layout<>, replica, ranks>, sleeping_device>;
+using step_alone = train_step<mt::sgd, layer_count>;
+using step_of_all = step_of_one<step_alone, sleeping_device>;
 
 struct options {
   double mbit = 100, latency = 100e-6, compute = 0.4, megabytes = 4;
@@ -65,7 +41,7 @@ struct options {
 /// The rates with which a replica alone takes the seconds of the options for a step.
 inline mt::rates rates_of(options const& o) {
   std::int64_t const w = o.width_of();
-  mt::draft<step_of_one> const alone(ranks(1), batch(batch_of_one), width(w), next(w));
+  mt::draft<step_of_all> const alone(ranks(1), batch(batch_of_one), width(w), next(w));
   mt::rates r{1e9, 1e12};
   for (int i = 0; i < 5; ++i) r.flops *= mt::predict(alone, {{"ranks", 0, 1}}, r).computed / o.compute;
   return r;
@@ -104,9 +80,10 @@ inline void measure_all(mt::job const& job, options const& o) {
   int const n = job.get().size();
   std::int64_t const w = o.width_of();
   auto const under = [&]<class Policy>(char const* name, Policy) {
-    measure<step_of<Policy>>(job, o, name, ranks(n), replica(n), batch(batch_of_one), width(w), next(w));
+    measure<step_of<step_alone, Policy, sleeping_device>>(job, o, name, ranks(n), replica(n), batch(batch_of_one),
+                                                          width(w), next(w));
   };
-  measure<step_of_one>(job, o, "data parallel", ranks(n), batch(n * batch_of_one), width(w), next(w));
+  measure<step_of_all>(job, o, "data parallel", ranks(n), batch(n * batch_of_one), width(w), next(w));
   under("synchronous", mt::synchronous{});
   under("push", mt::stochastic_gradient_push<>{});
   under("overlapped push", mt::overlapped_gradient_push<>{});

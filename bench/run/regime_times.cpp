@@ -15,47 +15,25 @@
 #include <string>
 #include <vector>
 
+#include "layers_in_a_row.hpp"
 #include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/inspect/predict_ranks.hpp"
-#include "meshtensor/nn/nn.hpp"
-#include "meshtensor/regime/regime.hpp"
 
 namespace mt = meshtensor;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
-inline constexpr struct width_dim : mt::dim<"width"> {} width;
-inline constexpr struct next_dim : mt::dim<"next"> {} next;
-inline constexpr struct replica_dim : mt::dim<"replica"> {} replica;
-inline constexpr struct ranks_axis : mt::axis<"ranks"> {} ranks;
-struct mesh : mt::mesh<ranks> {};
+using namespace layers_in_a_row;
+
 struct fusing_device : mt::reference_device {
   static constexpr mt::device_capabilities capabilities{true};
 };
 
-/// Layers one after the other, which are no loop, so that an all_reduce may travel while gradients of earlier layers
-/// are computed.
-struct layers {
-  template <mt::scope S, class H>
-  constexpr H operator()(S const& s, H const& h, int count) const {
-    auto const here = s.enter();
-    H const y = rename(tanh(einsum(h, s.parameter("w", width, next), mt::to(batch, next))), next, width);
-    return count == 1 ? y : (*this)(s / "behind", y, count - 1);
-  }
-};
-struct train_step {
-  constexpr void operator()(mt::scope auto s) const {
-    auto const last = layers{}(s / "layers", s.input("x", mt::f32, batch, width), 16);
-    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", mean(last * last));
-  }
-};
-/// The layout of one model whose batch is that of all replicas.
-struct data_parallel : mt::layout<mt::shard<batch, ranks>> {};
-using step_of_one = mt::executable<train_step, mesh, data_parallel, fusing_device>;
+constexpr int layer_count = 16;
+using step_alone = train_step<mt::momentum, layer_count>;
+using step_of_all = step_of_one<step_alone, fusing_device>;
 template <class Policy>
-using step_of = mt::executable<mt::replicas<train_step, replica, Policy>, mesh,
-                               mt::over_replicas<mt::layout<>, replica, ranks>, fusing_device>;
+using step_under = step_of<step_alone, Policy, fusing_device>;
 
 /// A number with a unit behind it: 10gbit, 50us, 1%.
 double in_units(std::string const& text, std::vector<std::pair<std::string, double>> const& units) {
@@ -88,14 +66,14 @@ struct options {
   }
 };
 
-constexpr std::int64_t batch_of_one = 256;
-std::int64_t width_of(options const& o) { return std::lround(std::sqrt(o.parameters / 16)); }
+std::int64_t width_of(options const& o) { return std::lround(std::sqrt(o.parameters / layer_count)); }
 template <class Policy>
-mt::draft<step_of<Policy>> planned(options const& o, int n) {
-  return mt::draft<step_of<Policy>>(ranks(n), replica(n), batch(batch_of_one), width(width_of(o)), next(width_of(o)));
+mt::draft<step_under<Policy>> planned(options const& o, int n) {
+  return mt::draft<step_under<Policy>>(ranks(n), replica(n), batch(batch_of_one), width(width_of(o)),
+                                       next(width_of(o)));
 }
-mt::draft<step_of_one> planned_as_one(options const& o, int n) {
-  return mt::draft<step_of_one>(ranks(n), batch(n * batch_of_one), width(width_of(o)), next(width_of(o)));
+mt::draft<step_of_all> planned_as_one(options const& o, int n) {
+  return mt::draft<step_of_all>(ranks(n), batch(n * batch_of_one), width(width_of(o)), next(width_of(o)));
 }
 /// The rates with which a replica alone takes the seconds of the options for a step.
 mt::rates rates_of(options const& o) {
