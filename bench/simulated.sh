@@ -2,32 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # An all_reduce on a simulated network (SimGrid's SMPI: libsimgrid-dev), each host 10 µs and 10 Gbit/s from one switch,
 # beside SMPI's own algorithms; the last line is the ratio to the best of them. The arithmetic of the sums counts
-# nothing on either side. SMPI's own all_gather, by which ranks meet at the start, would take hours for 512 hosts:
-# another one is chosen.
+# nothing on either side.
 #
 #   bench/simulated.sh [RANKS, 64] [BYTES, 1024]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source bench/simulated/hosts.sh
 ranks=${1:-64} bytes=${2:-1024}
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-cat >"$work/network.xml" <<END
-<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="all" prefix="host-" suffix="" radical="0-$((ranks - 1))" speed="1Gf" bw="1.25GBps" lat="10us"/>
-</platform>
-END
-for ((i = 0; i < ranks; ++i)); do echo "host-$i"; done >"$work/hosts"
+describe_hosts "$work" "$ranks" 1.25GBps 10us
 smpicxx -std=c++20 -O1 -I include bench/simulated/all_reduce.cpp -lfmt -o "$work/all_reduce"
 
-export MESHTENSOR_PIN=no MESHTENSOR_PROGRESS=polls MESHTENSOR_WARN_SECONDS=0 MESHTENSOR_WAIT_SECONDS=0
 ours='' best=''
 for algorithm in rdb redbcast lr rab rab1 rab2 rab_rdb smp_binomial smp_rdb smp_rsag smp_rsag_lr smp_rsag_rab mpich ompi impi; do
-  line=$(smpirun -np "$ranks" -platform "$work/network.xml" -hostfile "$work/hosts" \
-    --cfg=smpi/simulate-computation:no --cfg=smpi/allgather:rdb --cfg=smpi/allreduce:"$algorithm" \
-    --log=root.thresh:critical "$work/all_reduce" "$bytes" ${ours:+theirs} 2>&1) || { echo "$algorithm: fails"; continue; }
+  line=$(simulate "$work" "$ranks" --cfg=smpi/allreduce:"$algorithm" \
+    "$work/all_reduce" "$bytes" ${ours:+theirs} 2>&1) || { echo "$algorithm: fails"; continue; }
   [[ $line == *WRONG* ]] && { echo "$line" >&2; exit 1; }
   [ -n "$ours" ] || { ours=$(sed 's/.*ranks: \([0-9.]*\) s.*/\1/' <<<"$line"); echo "meshtensor: $ours s"; }
   theirs=$(sed 's/.*library \([0-9.]*\) s.*/\1/' <<<"$line")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that sleeps for as long as a prediction says that a kernel takes. It computes small values alone, such as
-// the sources of messages. Ranks that sleep may share a core, so links can be measured without computing.
+// the sources of messages. Ranks that sleep may share a core, so links can be measured without computing. A clock says
+// how to sleep: this machine's, or that of a simulation.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,17 @@
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/pass/cost.hpp"
 
+/// The clock of this machine.
+struct wall_clock {
+  static constexpr double shortest = 1e-3;  // seconds for which it sleeps; shorter times add up
+
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  static void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+};
+
+template <class Clock>
 struct sleeping_device : meshtensor::reference_device {
   struct kernel {
     double seconds;
@@ -38,10 +50,10 @@ struct sleeping_device : meshtensor::reference_device {
   void launch(kernel& k, meshtensor::evaluation const& e) {
     if (k.computes) loops(e);
     due_ += k.seconds;
-    if (due_ < 1e-3) return;  // shorter times add up
-    auto const begin = std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(std::chrono::duration<double>(due_));
-    due_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();  // it slept longer
+    if (due_ < Clock::shortest || due_ <= 0) return;
+    double const begin = Clock::now();
+    Clock::sleep(due_);
+    due_ -= Clock::now() - begin;  // it may have slept longer
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
@@ -120,7 +121,8 @@ inline std::vector<crossing> crossings(std::vector<curve> const& curves) {
   std::vector<crossing> all;
   for (std::size_t i = 0; i < curves.size(); ++i)
     for (std::size_t k = i + 1; k < curves.size(); ++k) detail::add_crossings(curves[i], curves[k], all);
-  std::ranges::stable_sort(all, {}, &crossing::x);
+  // stable_sort of g++ 12 calls a function that clang reports as deprecated.
+  std::ranges::sort(all, {}, [](crossing const& c) { return std::tie(c.x, c.below, c.above); });
   return all;
 }
 

@@ -18,8 +18,9 @@ compression top(std::size_t kept, std::size_t of) {
   return [=](numbers const& x, int) {
     std::vector<std::size_t> order(x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return std::abs(x[a]) > std::abs(x[b]); });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      return std::abs(x[a]) == std::abs(x[b]) ? a < b : std::abs(x[a]) > std::abs(x[b]);
+    });
     numbers y(x.size());
     for (std::size_t i = 0; i < (x.size() * kept + of - 1) / of; ++i) y[order[i]] = x[order[i]];
     return y;
