@@ -94,7 +94,7 @@ struct grouped_einsum_rule {
         bool known = v.dim[i] == groups && !in_result;
         for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
         if (known) continue;
-        require(w.count < 2 * max_dims_of_one, "T46: a grouped_einsum has at most 16 dims");
+        require(w.count < 2 * max_dims_of_one, "T46: a grouped_einsum has at most 20 dims");
         dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
       }
     };

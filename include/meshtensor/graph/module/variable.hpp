@@ -26,7 +26,7 @@ struct variable {
   placement layout;
   site_id site;        // where it was declared first
   std::uint8_t again;  // how often a program declares it again, because weights are shared
-  std::uint8_t equal;  // a mask of leading dims whose indices all start with the same numbers
+  std::uint16_t equal; // a mask of leading dims whose indices all start with the same numbers
   bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
   merge_rule merge;    // how its values for replicas are merged, as declared
   std::uint8_t along;  // the position of the dim of the replicas among its dims, plus 1, or 0 without replicas
