@@ -9,5 +9,5 @@ using namespace property;
 
 TEST_CASE("tensors of nine and ten dims on plain loops") { many_dims::hold_all<mt::reference_device>(); }
 TEST_CASE("tensors of nine and ten dims on a device whose queues run late") {
-  many_dims::hold_all<meshtensor_test::late_device>();
+  many_dims::hold_all<meshtensor_test::late_device>([] { return std::make_unique<meshtensor_test::late_here>(11, 3); });
 }

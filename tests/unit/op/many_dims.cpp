@@ -28,6 +28,7 @@ inline constexpr of<"j"> j;
 inline constexpr of<"rows", 32> rows;
 inline constexpr of<"columns", 32> columns;
 inline constexpr of<"other", 32> other;
+inline constexpr of<"out", 3> out;
 
 using numbers = std::vector<double>;
 
@@ -42,6 +43,10 @@ struct products {
       s.output("product", einsum(x, rename(y, columns, other), to(columns, other)));
       s.output("slope", gradient(sum(y * x), x));
       s.output("softmax", mt::softmax(x, columns));
+      auto const w = s.input("w", mt::f64, columns, out);
+      auto const narrow = einsum(y, w, to(out, rows)), wide = einsum(y, w, to(rows, out));
+      auto const [by_x, by_w] = gradient(sum(narrow * narrow) + sum(wide * narrow), x, w);
+      s.output("by x", by_x), s.output("by w", by_w), s.output("narrow", narrow);
     } else {
       auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j), y = tanh(x * 0.75);
       s.output("turned", transpose(y, to(f, g, h, i, j, a, b, c, d, e)));
@@ -52,6 +57,11 @@ struct products {
       auto const greatest = max(max(x, f, g, h), i, j);
       auto const shifted = exp(x - greatest);
       s.output("softmax", shifted / sum(sum(shifted, f, g, h), i, j));
+      // Eleven dims in one einsum.
+      auto const w = s.input("w", mt::f64, f, g, h, i, j, out);
+      auto const narrow = einsum(y, w, to(out, a, b, c, d, e)), wide = einsum(y, w, to(a, b, c, d, e, out));
+      auto const [by_x, by_w] = gradient(sum(narrow * narrow) + sum(wide * narrow), x, w);
+      s.output("by x", by_x), s.output("by w", by_w), s.output("narrow", narrow);
     }
   }
 };
@@ -91,7 +101,7 @@ struct starts {
                     [](mt::scope auto r, auto y) { return within<Left - 1>(r, y); });
     }
   }
-  constexpr void operator()(mt::scope auto s) const { s.output("y", within<8>(s, s.input("x", mt::f64))); }
+  constexpr void operator()(mt::scope auto s) const { s.output("y", within<8>(s, s.input("x", mt::f32))); }
 };
 
 }  // namespace
