@@ -35,6 +35,8 @@ struct ten {
     s.output("first", max(x * y, a));
     s.output("inside", sum(y, c, i));
     s.output("along", sum(x + y, j));
+    s.output("rows", exp(-sum(x * x, j)));
+    s.output("second to last", sum(y * 3, i));
     s.output("most", sum(sum(y, a, b, c, d), e, f, g, h));
     s.output("all but one", mean(mean(mean(y, b, c, d, e), f, g, h), i, j));
     s.output("of the last", softmax(x, j));

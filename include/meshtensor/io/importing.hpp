@@ -55,8 +55,9 @@ inline named_value as_stack(tensor_name const& n, std::vector<std::string> const
   all.value.files.assign(tensors.size(), 0);
   all.slices = tensors;
   if (all.value.dims.size() > max_dims_of_one || all.value.dims[1 % all.value.dims.size()].dim.label.empty())
-    throw error("C08", {"'", path, "' has '", tensors[0], "' without names of its dims, or with 10 already: name those ",
-                        "that it has beside '", n.along, "'"});
+    throw error("C08",
+                {"'", path, "' has '", tensors[0], "' without names of its dims, or with 10 already: name those ",
+                 "that it has beside '", n.along, "'"});
   return all;
 }
 

@@ -170,6 +170,6 @@ TEST_CASE("what cannot be meant, though its checksum is right") {
   std::string eleven;
   for (char c = 'a'; c < 'l'; ++c)
     eleven += (c == 'a' ? "" : ",") + ("{\"name\": \"" + std::string(1, c)) +
-            "\", \"extent\": 1, \"over\": \"\", \"parts\": [1]}";
+              "\", \"extent\": 1, \"over\": \"\", \"parts\": [1]}";
   CHECK(why(replaced(text, "\"dims\": []", "\"dims\": [" + eleven + "]")).find("at most 10 dims") != std::string::npos);
 }

@@ -75,6 +75,8 @@ struct normed {
       s.output("along", y / sum(y * y, j));
       s.output("over", sum(x * y, a, i));
       s.output("over first", max(x * 3, a));
+      s.output("over last", sum(x * 5, i));
+      s.output("rows", exp(sum(x * x, j)));
     };
     if constexpr (Few) hold(s.input("x", mt::f64, a, i, j));
     else hold(s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j));
