@@ -88,7 +88,8 @@ TEST_CASE("a value of ten dims is saved and loaded") {
 }
 
 TEST_CASE("a value of ten dims is printed and drawn") {
-  one_variable const w(mt::job::in_lockstep(), alphabet, four, by_both, 9);
+  auto const job = mt::job::in_lockstep();
+  one_variable const w(job, alphabet, four, by_both, 9);
   CHECK(mt::text_of(w.low->graph).find("f32[a, b/by, c, d, e, f, g, h, i, j/ax]") != std::string::npos);
   std::string const image = mt::drawing(w.low->graph, w.low->planned, four);
   CHECK(image.find("</svg>") != std::string::npos);

@@ -85,7 +85,7 @@ struct normed {
 template <class Program>
 int kernels_of() {
   auto const traced = mt::on_heap([] { return mt::trace<Program>(); });
-  return mt::count_kernels(mt::lower(*traced, mt::entry_name<Program>(), {}, {}, {})->graph);
+  return mt::count_kernels(mt::lower(*traced, mt::entry_name<Program>(), {}, {}, {}, {.fuses = true})->graph);
 }
 
 /// Eight loops around an each, which starts all its indices with the same numbers or does not.
@@ -121,7 +121,9 @@ TEST_CASE("ten dims hold the numbers of two") {
 }
 
 TEST_CASE("operations on ten dims share as many kernels as on three") {
-  CHECK(kernels_of<normed<false>>() == kernels_of<normed<true>>());
+  int const few = kernels_of<normed<true>>();
+  CHECK(few > 0);
+  CHECK(kernels_of<normed<false>>() == few);
 }
 
 TEST_CASE("the indices of an each start equal, or apart, inside of eight loops") {

@@ -2,7 +2,7 @@
 // A training step with as many tensors as ResNet-50 with Adam has, none of them in a loop: 161 parameters, two moments
 // of each, and two averages of each of 53 batch norms. `steps` carries all of them.
 // passes: start-up
-// nodes: 8192
+// nodes: 10922
 // timeout: 300
 #include <doctest/doctest.h>
 
