@@ -17,7 +17,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, in);
     auto use = [&]<int... I>(std::integer_sequence<int, I...>) {
-      decltype(x) outer[] = {x * I...};
+      auto last = x;
+      decltype(x) outer[] = {(static_cast<void>(I), last = last * x)...};  // with few nodes
       return repeat(s / "blocks", layers, x, [&](mt::scope auto, auto h) {
         for (auto const& o : outer) h = h + o;
         return h;
