@@ -44,7 +44,8 @@ struct products {
       s.output("slope", gradient(sum(y * x), x));
       s.output("softmax", mt::softmax(x, columns));
       auto const w = s.input("w", mt::f64, columns, out);
-      auto const narrow = einsum(y, w, to(out, rows)), wide = einsum(y, w, to(rows, out));
+      auto const narrow = einsum(y, w, to(out, rows));
+      auto const wide = einsum(y, w, to(rows, out));
       auto const [by_x, by_w] = gradient(sum(narrow * narrow) + sum(wide * narrow), x, w);
       s.output("by x", by_x), s.output("by w", by_w), s.output("narrow", narrow);
     } else {
@@ -59,7 +60,8 @@ struct products {
       s.output("softmax", shifted / sum(sum(shifted, f, g, h), i, j));
       // Eleven dims in one einsum.
       auto const w = s.input("w", mt::f64, f, g, h, i, j, out);
-      auto const narrow = einsum(y, w, to(out, a, b, c, d, e)), wide = einsum(y, w, to(a, b, c, d, e, out));
+      auto const narrow = einsum(y, w, to(out, a, b, c, d, e));
+      auto const wide = einsum(y, w, to(a, b, c, d, e, out));
       auto const [by_x, by_w] = gradient(sum(narrow * narrow) + sum(wide * narrow), x, w);
       s.output("by x", by_x), s.output("by w", by_w), s.output("narrow", narrow);
     }

@@ -30,7 +30,8 @@ constexpr int layers = 53, tensors = 161 + 2 * 161 + 2 * layers;
 // As batch_norm has them: a gain, a bias, and two states of the batches. With fewer nodes, so that the program fits.
 inline constexpr mt::layer normed = [](mt::scope auto s, auto x, auto from, auto to) {
   auto const y = einsum(x, s.parameter("kernel", from, to), mt::to(batch, to));
-  auto const middle = sum(y, batch), centred = y - middle;
+  auto const middle = sum(y, batch);
+  auto const centred = y - middle;
   auto const kept = s.state("mean", s.real(), to, mt::zeros), spread = s.state("variance", s.real(), to, mt::ones);
   s.update(kept, kept - middle), s.update(spread, max(centred, batch));
   return tanh(centred * s.parameter("gain", to, mt::ones) + s.parameter("bias", to, mt::zeros));
