@@ -132,7 +132,8 @@ def main():
 
         umbrella = "#include <meshtensor/meshtensor.hpp>\n"
         if a.only in (None, "first"):
-            first = (root / "README.md").read_text(encoding="utf-8").split("```cpp\n")[1].split("```")[0]
+            fences = (root / "README.md").read_text(encoding="utf-8").split("```cpp\n")[1:]
+            first = next(f for f in fences if "#include" in f.split("```")[0]).split("```")[0]  # not a part of one
             for label, options in (("", ["-O2"]), (" with the compiled part,", ["-O2", "-DMESHTENSOR_COMPILED=1"])):
                 generated(f"the umbrella header alone,{label} -O2", umbrella, options, arguments(a.build, False))
                 generated(f"README's first program,{label} -O2", first, options, arguments(a.build, False))

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "property/graph.hpp"
+#include "property/many_dims.hpp"
 #include "property/program.hpp"
 #include "stablehlo_cases.hpp"
 #include "support/exchange_programs.hpp"
@@ -207,6 +208,24 @@ TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
         if (std::string_view(e.code()) != "S02" || traced->window_count == 0) throw;  // nine rows on two processors
       }
   }
+}
+
+namespace {
+template <class Program>
+void emit_many_dims(std::string const& name) {
+  using in_f64 = mt::precision<Program, mt::f64>;
+  auto const traced = mt::on_heap([] { return mt::trace<in_f64>(); });
+  probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<in_f64>(), {});
+  CHECK(cases.add(name, mt::mesh_shape{}.add("ax", 1), {}));
+  CHECK(cases.add(name + "_spread", mt::mesh_shape{}.add("ax", 2), mt::layout_rules{}.shard("h", {"ax"})));
+  CHECK(cases.add(name + "_fused", mt::mesh_shape{}.add("ax", 1), {}, {.fuses = true}));
+}
+}  // namespace
+
+TEST_CASE("tensors of nine and ten dims are emitted, alone and on a mesh") {
+  emit_many_dims<property::many_dims::ten>("ten_dims");
+  emit_many_dims<property::many_dims::nine>("nine_dims");
+  emit_many_dims<property::many_dims::eight_in_two>("eight_dims_in_two_eaches");
 }
 
 TEST_CASE("products of rows with the matrices of their experts are emitted, alone and on a mesh") {

@@ -50,7 +50,7 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
           *m, "main",
           {.extent = extent_of(c), .extents = extents_of(*m, 2, c), .fill = fill_kind::integers, .label = "outer"});
     } catch (mt::error const& e) {
-      found = e.code() == "T07" ? "" : e.what();  // a tensor of a gradient that has 8 dims already
+      found = e.code() == "T07" ? "" : e.what();  // a tensor of a gradient that has 10 dims already
       refused += found.empty();
     }
     CHECK(found == "");

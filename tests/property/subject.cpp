@@ -105,7 +105,8 @@ std::uint64_t hash_of(mt::mesh_shape const& mesh, mt::module const& m) {
   for (int a = 0; a < mesh.count; ++a) add(&mesh.axes[a].extent, 1);
   for (int i = 0; i < m.node_count; ++i) {  // field by field: a node has a hole
     mt::node const& n = m.nodes[i];
-    add(&n.kind, 1), add(&n.function, 1), add(&n.effect, 1), add(&n.ordinal, 1), add(&n.copy, 1), add(n.attribute, 4);
+    add(&n.kind, 1), add(&n.function, 1), add(&n.effect, 1), add(&n.ordinal, 1), add(&n.copy, 1),
+        add(n.attribute, mt::max_attributes);
     add(&n.region, 1), add(&n.path, 1), add(&n.site, 1);
     add(&n.operands, 1), add(&n.results, 1), add(&n.regions, 1);
   }

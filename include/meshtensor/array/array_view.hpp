@@ -30,7 +30,7 @@ class array_view {
   static constexpr dtype type = dtype_of<element>;
 
   array_view(T* data, std::span<strided_extent const> dims) : data_(data), count_(static_cast<int>(dims.size())) {
-    require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 8 dims");
+    require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 10 dims");
     for (int i = 0; i < count_; ++i) {
       auto const& d = dims[static_cast<std::size_t>(i)];
       for (int k = 0; k < i; ++k)

@@ -24,7 +24,7 @@ inline int position_of(std::span<dim_extent const> dims, name const& label) {
 }
 /// A view of a dense row-major array. Its dims are numbered in the order of `dims`.
 inline view dense_view(void const* data, dtype type, std::span<dim_extent const> dims) {
-  require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 8 dims");
+  require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 10 dims");
   view v{};
   v.data = const_cast<void*>(data), v.type = type, v.count = static_cast<int>(dims.size());
   for (int i = 0; i < v.count; ++i) {

@@ -116,6 +116,7 @@ constexpr bool is_whole(node const& n) { return n.kind == primitive::composite &
 struct kernel_attributes {
   shape space;  // the dims of its loops, its vector dim last; two of them share a slot
 
+  static_assert(shape::capacity <= 2 * max_attributes && max_dims < 256);
   static constexpr kernel_attributes of(node const& n) {
     kernel_attributes k{};
     for (int i = 0, d = 0; i < shape::capacity && (d = n.attribute[i / 2] >> (i % 2 * 8) & 0xff) != 0; ++i)

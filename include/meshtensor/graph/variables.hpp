@@ -49,14 +49,14 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
   shape dims{};
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
-  std::uint8_t equal = 0;
+  std::uint16_t equal = 0;
   if (b.regime != nullptr && b.regime->variables_along != no_id) {
-    equal = static_cast<std::uint8_t>(1u << dims.count);
+    equal = static_cast<std::uint16_t>(1u << dims.count);
     dims.add(b.regime->variables_along);
   }
   for (int e = 0; e < b.each_count; ++e)
     if (!b.eaches[e].shares_variables) {
-      if (b.eaches[e].starts_equal) equal = static_cast<std::uint8_t>(equal | 1u << dims.count);
+      if (b.eaches[e].starts_equal) equal = static_cast<std::uint16_t>(equal | 1u << dims.count);
       dims.add(b.eaches[e].dim);
     }
   int const stacked = dims.count;
@@ -107,10 +107,10 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
                                        b.add_number(start.argument),
                                        dims,
                                        static_cast<std::uint8_t>(stacked),
+                                       equal,
                                        {},
                                        b.site,
                                        0,
-                                       equal,
                                        false,
                                        rule,
                                        static_cast<std::uint8_t>(along + 1),

@@ -36,7 +36,7 @@ inline named_value as_value(std::string const& tensor, file_tensor const& t, std
   if (!fits || t.extents.size() > max_dims_of_one)
     throw error("C08", {"'", path, "' has '", tensor, "' with ", t.extents.size(),
                         " dims, which are not those that it "
-                        "is said to have, or more than 8"});
+                        "is said to have, or more than 10"});
   saved_value v;
   v.stored = t.stored, v.dtype = t.dtype, v.files = {0};
   for (std::size_t i = 0; i < t.extents.size(); ++i)
@@ -55,8 +55,9 @@ inline named_value as_stack(tensor_name const& n, std::vector<std::string> const
   all.value.files.assign(tensors.size(), 0);
   all.slices = tensors;
   if (all.value.dims.size() > max_dims_of_one || all.value.dims[1 % all.value.dims.size()].dim.label.empty())
-    throw error("C08", {"'", path, "' has '", tensors[0], "' without names of its dims, or with 8 already: name those ",
-                        "that it has beside '", n.along, "'"});
+    throw error("C08",
+                {"'", path, "' has '", tensors[0], "' without names of its dims, or with 10 already: name those ",
+                 "that it has beside '", n.along, "'"});
   return all;
 }
 

@@ -70,17 +70,16 @@ struct conv_rule : conv_loops {
     conv_direction const which = direction(n);
     conv_attributes const a = conv_attributes::of(n);
     std::int64_t points = 1;
-    shape seen{};
+    bool seen[max_dims] = {};
     auto const add = [&](value const& v, role r) {
       for (int i = 0; i < v.dims.count; ++i) {
         int const d = v.dims.at[i];
-        bool is_input = false, is_seen = false;
+        bool is_input = false;
         for (int k = a.first; k < a.first + a.count; ++k)
           is_input = is_input || (r == inputs && m.windows[k].input == d);
-        for (int k = 0; k < seen.count; ++k) is_seen = is_seen || seen.at[k] == d;
-        if (is_input || is_seen) continue;
+        if (is_input || seen[d]) continue;
         points = saturated_product(points, extents.local(v, i));
-        if (seen.count < shape::capacity) seen.add(d);
+        seen[d] = true;
       }
     };
     add(m.result_value(n), result_role(which));

@@ -62,14 +62,14 @@ struct einsum_rule {
       if (!d.differentiable(x)) continue;
       id_list<> others{};
       others.add(dy);
-      shape known = b.m.values[dy].dims;
+      shape const dims = b.m.values[x].dims;
+      shape alone = without(dims, b.m.values[dy].dims);
       for (int j = 0; j < n.operands.count; ++j) {
         if (j == i) continue;
         others.add(d.forward(b.m.operand(n, j)));
-        known = united(known, b.m.operand_value(n, j).dims);
+        alone = without(alone, b.m.operand_value(n, j).dims);
       }
-      shape const dims = b.m.values[x].dims;
-      shape const reachable = without(dims, without(dims, known));
+      shape const reachable = without(dims, alone);
       value_id term = others.count == 1 && reachable == b.m.values[dy].dims ? dy : einsum(b, others, reachable);
       if (!(reachable == dims)) term = b.add(primitive::broadcast, {term}, b.m.values[x].type, dims);
       d.contribute(x, term);

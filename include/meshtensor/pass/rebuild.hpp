@@ -93,7 +93,7 @@ struct rebuild {
     c.regions = {0, 0};
     for (int i = 0; i < count; ++i) {
       value v = from.values[results[i]];
-      v.node = static_cast<node_id>(m.node_count), v.region = b.region, v.index = static_cast<std::uint8_t>(i);
+      v.node = static_cast<node_id>(m.node_count), v.region = b.region, v.index = static_cast<id>(i);
       m.links[m.link_count++] = static_cast<id>(m.value_count);
       m.values[m.value_count++] = v;
       called[results[i]] = static_cast<id>(m.value_count);

@@ -153,7 +153,7 @@ template <auto Rule, class... Lists>
 struct ruled {
   using all = typename detail::joined<Lists...>::type;
   static constexpr shape made = Rule(detail::numbered<Lists, all>::value...);
-  static_assert(made.fits(), "meshtensor T07: a tensor has more than 8 dims: merge some, or sum over them before");
+  static_assert(made.fits(), "meshtensor T07: a tensor has more than 10 dims: merge some, or sum over them before");
   static constexpr shape result = made.fits() ? made : shape{};
   using type = typename detail::selected<result, all, std::make_integer_sequence<int, result.count>>::type;
 };

@@ -29,7 +29,7 @@ constexpr bool are_distinct() {
 template <dtype T, dim_type... D>
 struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   static_assert(detail::are_distinct<D...>(), "meshtensor T42: a tensor has one dim twice: give one another name");
-  static_assert(sizeof...(D) <= max_dims_of_one, "meshtensor T07: a tensor has at most 8 dims");
+  static_assert(sizeof...(D) <= max_dims_of_one, "meshtensor T07: a tensor has at most 10 dims");
   using is_handle = void;
   using dim_list = dims<D...>;
   static constexpr dtype type = T;

@@ -19,7 +19,7 @@ constexpr diagnostic check(collective_call const& call, int count) {
   diagnostic report{};
   report << "R20 " << text_of(call.kind) << ": ";
   if (count < 1) return report << "a group has at least one member", report;
-  if (call.dims < 0 || call.dims > max_dims_of_one) return report << "a block has at most 8 dims", report;
+  if (call.dims < 0 || call.dims > max_dims_of_one) return report << "a block has at most 10 dims", report;
   std::int64_t room = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(bytes_of(call.type)) / count;
   for (int d = 0; d < call.dims; ++d) {
     if (call.extent[d] < 0) return report << "dim " << d << " has the negative extent " << call.extent[d], report;

@@ -226,7 +226,7 @@ class product_chain {
         bool needed = result.find(x->dim[i]) >= 0;
         for (int k = 0; k < count; ++k) needed = needed || later[k].find(x->dim[i]) >= 0;
         if (!needed || v.find(x->dim[i]) >= 0) continue;
-        require(v.count < max_dims_of_one, "T07: a tensor has at most 8 dims");
+        require(v.count < max_dims_of_one, "T07: a tensor has at most 10 dims");
         v.dim[v.count] = x->dim[i], v.extent[v.count++] = x->extent[i];
       }
     v.densify();

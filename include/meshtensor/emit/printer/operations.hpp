@@ -44,9 +44,10 @@ class operation_speller : protected speller {
   // ` over embed`: the dims that the operands have and the result lacks.
   [[gnu::cold]] std::string lost(node const& n) const {
     shape all{};
+    bool const has_result = n.results.count != 0 && m_.result(n) < m_.value_count;
     for (int i = 0; i < n.operands.count; ++i)
-      if (m_.operand(n, i) < m_.value_count) all = united(all, m_.operand_value(n, i).dims);
-    if (n.results.count != 0 && m_.result(n) < m_.value_count) all = without(all, m_.result_value(n).dims);
+      if (m_.operand(n, i) < m_.value_count)
+        all = united(all, without(m_.operand_value(n, i).dims, has_result ? m_.result_value(n).dims : shape{}));
     return all.count == 0 ? "" : " over " + dims(all, placement{});
   }
 

@@ -40,8 +40,8 @@ class convolution_writer {
       x = with_reached(e_, x, x_, x_.dims.find(in_x_.at[k]), windows_[k], at);
     }
     shape have_x = x_.dims, have_y = y_.dims;
-    x = sum_unless_needed(e_, x, have_x, united(united(batch_, in_x_), united(groups_, summed_)));
-    y = sum_unless_needed(e_, y, have_y, united(united(in_y_, groups_), united(summed_, channels_)));
+    x = sum_unless_needed(e_, x, have_x, {batch_, in_x_, groups_, summed_});
+    y = sum_unless_needed(e_, y, have_y, {in_y_, groups_, summed_, channels_});
     x = merged(x, have_x, {batch_, in_x_, united(groups_, summed_)});
     y = merged(y, have_y, {in_y_, summed_, united(groups_, channels_)});
     return apart(convolved(x, y, windows));

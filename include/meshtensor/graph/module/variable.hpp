@@ -22,11 +22,11 @@ struct variable {
   initializer_kind start;
   number_id number;  // constant: the value; normal: standard deviation; uniform: half the width
   shape dims;
-  std::uint8_t own;  // the number of leading dims that enclosing loops added
+  std::uint8_t own;     // the number of leading dims that enclosing loops added
+  std::uint16_t equal;  // a mask of leading dims whose indices all start with the same numbers
   placement layout;
   site_id site;        // where it was declared first
   std::uint8_t again;  // how often a program declares it again, because weights are shared
-  std::uint8_t equal;  // a mask of leading dims whose indices all start with the same numbers
   bool idle;           // whether a gradient is taken by it, although the loss does not depend on it
   merge_rule merge;    // how its values for replicas are merged, as declared
   std::uint8_t along;  // the position of the dim of the replicas among its dims, plus 1, or 0 without replicas

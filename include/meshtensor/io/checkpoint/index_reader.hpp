@@ -48,7 +48,7 @@ inline saved_value read_value(json_reader& r, std::size_t files, bool has_replic
     blocks *= std::min(d.parts.size(), files + 1);  // each file has at most one of them
     if (v.dims.size() == max_dims_of_one || blocks > files)
       r.refuse(
-          "a value has at most 8 dims, cut into as many "
+          "a value has at most 10 dims, cut into as many "
           "blocks as there are files");
     v.dims.push_back(d);
   };

@@ -16,9 +16,11 @@
 
 namespace meshtensor::nn::detail {
 
-constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) { return without(united(q, k), head); }
+constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) {
+  return united(without(q, head), without(k, head));
+}
 constexpr shape weighted_sum_rule(shape const& weights, shape const& v, shape const& memory) {
-  return without(united(weights, v), memory);
+  return united(without(weights, memory), without(v, memory));
 }
 
 template <class Like, handle... H>

@@ -23,7 +23,7 @@ void evaluate_einsum_as(evaluation const& e) {
       bool known = false;
       for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
       if (known) continue;
-      require(w.count < 2 * max_dims_of_one, "T46: an einsum has at most 16 dims");
+      require(w.count < 2 * max_dims_of_one, "T46: an einsum has at most 20 dims");
       dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
     }
   };

@@ -55,10 +55,10 @@ struct needed_rule {
   template <class... Others>
   constexpr shape operator()(shape const& a, shape const& b, shape const& c, shape const& e,
                              Others const&... others) const {
-    shape const all = united(united(a, b), united(c, e));
     shape needed{};
-    for (int i = 0; i < all.count; ++i)
-      if ((others.has(all.at[i]) || ...)) needed.add(all.at[i]);
+    for (shape const* own : {&a, &b, &c, &e})
+      for (int i = 0; i < own->count; ++i)
+        if (!needed.has(own->at[i]) && (others.has(own->at[i]) || ...)) needed.add(own->at[i]);
     return needed;
   }
 };

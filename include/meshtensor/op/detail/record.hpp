@@ -106,7 +106,7 @@ constexpr dtype type_of_operand() {
 template <bool HasTooMany>
 inline constexpr type_finding too_many_dims = [] {
   diagnostic d{};
-  if (HasTooMany) d << "T07 a tensor has more than 8 dims: merge some, or sum over them before";
+  if (HasTooMany) d << "T07 a tensor has more than 10 dims: merge some, or sum over them before";
   return type_finding{d};
 }();
 

@@ -17,10 +17,11 @@ struct fused_group {
   shape space;
   std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1, and the axis's order in it
   std::uint8_t steps, operands, results, numbers;
-  std::uint8_t along;    // number of reductions along the vector
-  std::uint8_t leaving;  // mask of the dims in `space` that the other reductions reduce. Their results leave the kernel
+  std::uint8_t along;  // number of reductions along the vector
+  std::uint16_t
+      leaving;           // mask of the dims in `space` that the other reductions reduce. Their results leave the kernel
   bool mixed;            // whether the other reductions reduce different dims
-  std::uint8_t common;   // mask of the dims that all other results span
+  std::uint16_t common;  // mask of the dims that all other results span
   id merged;             // the group that it was merged into, plus 1
 
   constexpr unsigned all() const { return (1u << space.count) - 1; }

@@ -142,12 +142,12 @@ struct grouping {
     id const made = static_cast<id>(count++);
     fused_group& g = groups[made];
     fusion_role const as = role[from.result(n)];
-    g.place = i, g.region = n.region, g.results = 1, g.common = 0xff, g.steps = as != fusion_role::broadcast;
+    g.place = i, g.region = n.region, g.results = 1, g.common = 0xffff, g.steps = as != fusion_role::broadcast;
     span(g, as == fusion_role::reduction ? from.operand_value(n, 0) : from.result_value(n));
     if (as == fusion_role::reduction) {
       unsigned const kept = mask_of(g.space, from.result_value(n).dims), lost = g.all() & ~kept;
-      if (g.space.count > 1 && kept == g.rows()) g.along = 1, g.common = static_cast<std::uint8_t>(kept);
-      else g.leaving = static_cast<std::uint8_t>(lost);
+      if (g.space.count > 1 && kept == g.rows()) g.along = 1, g.common = static_cast<std::uint16_t>(kept);
+      else g.leaving = static_cast<std::uint16_t>(lost);
     }
     adopt(i, n, made);
     return true;
@@ -167,7 +167,7 @@ struct grouping {
         g.operands - 1 + n.operands.count > max_kernel_operands || (shared[v] && g.results == max_kernel_results))
       return false;
     if (!(role[v] == fusion_role::reduction ? takes_reduction(g, n) : takes(g, n))) return false;
-    if (shared[v]) ++g.results, g.common = static_cast<std::uint8_t>(g.common & mask_of(g.space, from.values[v].dims));
+    if (shared[v]) ++g.results, g.common = static_cast<std::uint16_t>(g.common & mask_of(g.space, from.values[v].dims));
     ++g.steps, --g.operands;
     adopt(i, n, at);
     return true;

@@ -113,8 +113,8 @@ struct sibling_merger {
     ga.numbers = static_cast<std::uint8_t>(ga.numbers + gb.numbers);
     ga.results = static_cast<std::uint8_t>(ga.results + gb.results);
     ga.along = static_cast<std::uint8_t>(ga.along + gb.along);
-    ga.leaving = static_cast<std::uint8_t>(ga.leaving | gb.leaving);
-    ga.common = static_cast<std::uint8_t>(ga.common & gb.common);
+    ga.leaving = static_cast<std::uint16_t>(ga.leaving | gb.leaving);
+    ga.common = static_cast<std::uint16_t>(ga.common & gb.common);
     gb.merged = static_cast<id>(a + 1);
   }
 };

@@ -28,13 +28,22 @@ constexpr void order_groups(module const& m, operation_placements& at) {
   }
 }
 
-/// Shards the dims that only the result has, so they are not in `of_operands`. They are sharded as the layout implies,
-/// over axes that are still free.
-constexpr void shard_new_dims(partitioning& p, shape const& of_operands, operation_placements& at) {
+/// Whether a dim of the result is a dim of an operand, perhaps under another name, over which no window moves.
+constexpr bool has_operand_with(module const& from, operation_placements const& at, int dim) {
+  for (int i = 0; i < at.n.operands.count; ++i) {
+    shape const& dims = from.operand_value(at.n, i).dims;
+    for (int k = 0; k < dims.count; ++k)
+      if (at.rule.window_over(i, dims.at[k]) == nullptr && at.rule.name_in_result(i, dims.at[k]) == dim) return true;
+  }
+  return false;
+}
+
+/// Shards the dims that only the result has, as the layout implies, over axes that are still free.
+constexpr void shard_new_dims(partitioning& p, operation_placements& at) {
   placement const wanted = p.layout.of(at.result_dims, at.n.path, shape{}, nullptr);
   for (int position = 0; position < at.result_dims.count; ++position) {
     int const dim = at.result_dims.at[position];
-    if (of_operands.has(dim) || at.rule.needs_whole(dim)) continue;
+    if (wanted.axes_of(position) == 0 || has_operand_with(p.from, at, dim) || at.rule.needs_whole(dim)) continue;
     for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
       if (at.result.shards(a) || at.result.is_partial(a)) break;
       at.result.shard(position, a);
@@ -57,17 +66,6 @@ constexpr void imply_operands(partitioning& p, operation_placements& at) {
   }
 }
 
-/// The dims of all operands, with the names that they have in the result.
-constexpr shape dims_of_operands(module const& from, operation_placements const& at) {
-  shape all{};
-  for (int i = 0; i < at.n.operands.count; ++i)
-    for (int k = 0, d = from.operand_value(at.n, i).dims.count; k < d; ++k) {
-      int const raw = from.operand_value(at.n, i).dims.at[k], dim = at.rule.name_in_result(i, raw);
-      if (at.rule.window_over(i, raw) == nullptr && !all.has(dim) && all.count < shape::capacity) all.add(dim);
-    }
-  return all;
-}
-
 constexpr void partition_by_sharding(partitioning& p, node const& n) {
   int const count = n.operands.count;
   operation_placements at{n, sharding_of(p.from, n), p.from.result_value(n).dims, {}, {}};
@@ -76,7 +74,7 @@ constexpr void partition_by_sharding(partitioning& p, node const& n) {
   if (!p.report.empty()) return;
   order_axes(p, at);
   order_groups(p.m, at);
-  shard_new_dims(p, dims_of_operands(p.from, at), at);
+  shard_new_dims(p, at);
   id_list<> operands{};
   for (int i = 0; i < count; ++i) operands.add(p.copies.copy_at(p.from.operand(n, i), at.operands[i]));
   attributes const a = widen_by_halos(p, at, operands);

@@ -115,7 +115,7 @@ struct plan_verifier : planned_collectives {
     auto argument = [&](int i) { return m.link(body.arguments, i); };
     auto given = [&](int i) { return m.link(body.results, i); };
     int const stacked_end = l.carries + l.stacked, first_out = l.carries + l.sums;
-    stack in[max_operands] = {}, out[max_operands] = {};
+    stacks_of_loop in(l.stacked), out(n.results.count - first_out);
 
     for (int i = 0; i < n.operands.count; ++i) {
       if (i >= l.carries) read(m.operand(n, i));

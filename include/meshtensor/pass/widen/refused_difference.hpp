@@ -20,7 +20,7 @@ constexpr diagnostic refused_difference(hidden_dims const& hidden, id const* own
   diagnostic d{};
   for (int k = 0; k < n.results.count; ++k)
     if (!hidden.wide(m.result(n, k)).fits())
-      return d << "T07 a tensor has more than 8 dims, those of each included: merge some, or sum over them before";
+      return d << "T07 a tensor has more than 10 dims, those of each included: merge some, or sum over them before";
   for (int k = 0; k < n.results.count; ++k)
     if (dim_id const dim = hidden.hidden_and_shown(m.result(n, k)); dim != no_id)
       return d << "G44 a tensor differs by index of '" << m.dim_name(dim)

@@ -17,6 +17,15 @@ struct planned_stacks : planned_values {
   struct stack {  // of a stacked operand or result: the slices of the simulated iterations, and the rest
     content slice[iterations], rest;
   };
+  /// The stacks of one loop. They have the size of the loop, because a list of the largest size would be cleared for
+  /// each loop of a small program.
+  struct stacks_of_loop {
+    stack* at;
+    constexpr explicit stacks_of_loop(int count) : at(new stack[static_cast<std::size_t>(count)]()) {}
+    stacks_of_loop(stacks_of_loop const&) = delete;
+    constexpr ~stacks_of_loop() { delete[] at; }
+    constexpr stack& operator[](int i) { return at[i]; }
+  };
   /// How many slices of a stack a rank holds. The simulated rank is the one whose slices come first.
   constexpr std::int64_t held(value_id whole) const { return p.numbers.local(m.values[whole], 0); }
   /// The slice of iteration number `t`, which is below `held`.
@@ -36,7 +45,7 @@ struct planned_stacks : planned_values {
     s.rest = memory.add(rest_of(whole, one, l, ran));
   }
   /// The end of an iteration. Sums are added to, slices are stored in their stacks, and carries are passed on.
-  constexpr void put_away(node const& n, loop const& l, stack* out, std::int64_t t) {
+  constexpr void put_away(node const& n, loop const& l, stacks_of_loop& out, std::int64_t t) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;
     for (int i = l.carries; i < first_out; ++i) {
@@ -63,7 +72,7 @@ struct planned_stacks : planned_values {
   }
   /// The end of a loop. The writes of the other iterations are simulated. All values that these iterations read must
   /// still be there.
-  constexpr void leave(node const& n, loop const& l, stack* in, stack* out, std::int64_t ran) {
+  constexpr void leave(node const& n, loop const& l, stacks_of_loop& in, stacks_of_loop& out, std::int64_t ran) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;
     for (int k = 0; k < l.stacked; ++k) {

@@ -53,7 +53,7 @@ inline view dense(view r, dtype type) {
 }
 /// `count` rows along a dim, one after the other.
 inline view stacked(view const& row, int dim, std::int64_t count) {
-  require(row.count < max_dims_of_one, "T07: a tensor has at most 8 dims");
+  require(row.count < max_dims_of_one, "T07: a tensor has at most 10 dims");
   view r = row;
   r.count = 1, r.dim[0] = static_cast<std::uint16_t>(dim), r.extent[0] = count;
   for (int i = 0; i < row.count; ++i) r.dim[r.count] = row.dim[i], r.extent[r.count++] = row.extent[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is broadcast has as many dims as a tensor may.
-// expect: a tensor has more than 8 dims
-// also: product_of_nine_dims.cpp:18:
+// expect: a tensor has more than 10 dims
+// also: product_of_eleven_dims.cpp:18:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -13,9 +13,9 @@ struct of : mt::dim<Name, 2> {};
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
-    auto x =
-        s.input("x", mt::f32, of<"a">{}, of<"b">{}, of<"c">{}, of<"d">{}, of<"e">{}, of<"f">{}, of<"g">{}, of<"h">{});
-    s.output("y", x * s.input("w", mt::f32, of<"i">{}));
+    auto x = s.input("x", mt::f32, of<"a">{}, of<"b">{}, of<"c">{}, of<"d">{}, of<"e">{}, of<"f">{}, of<"g">{},
+                     of<"h">{}, of<"i">{}, of<"j">{});
+    s.output("y", x * s.input("w", mt::f32, of<"k">{}));
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor has as many dims as its shape holds.
-// expect: meshtensor T07: a tensor has at most 8 dims
-// also: tensor_of_nine_dims.cpp:15:
+// expect: meshtensor T07: a tensor has at most 10 dims
+// also: tensor_of_eleven_dims.cpp:15:
 #include "meshtensor/graph/trace.hpp"
 
 namespace mt = meshtensor;
@@ -13,7 +13,7 @@ struct of : mt::dim<Name, 2> {};
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, of<"a">{}, of<"b">{}, of<"c">{}, of<"d">{}, of<"e">{}, of<"f">{}, of<"g">{},
-                     of<"h">{}, of<"i">{});
+                     of<"h">{}, of<"i">{}, of<"j">{}, of<"k">{});
     s.output("y", x);
   }
 };

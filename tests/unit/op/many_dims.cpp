@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of ten dims beside the same numbers in two dims of 32 elements, and parameters of which loops and an each add
+// nine dims.
+// passes: start-up
+#include "meshtensor/meshtensor.hpp"
+#include "meshtensor/pass/fuse/read_kernel.hpp"
+#include "meshtensor/pass/lower.hpp"
+
+#include "unit/op/trial.hpp"
+
+namespace mt = meshtensor;
+using mt::to, trial::numbers_of, trial::program;
+
+namespace {
+
+template <mt::name Name, int Extent = 2>
+struct of : mt::dim<Name, Extent> {};
+inline constexpr of<"a"> a;
+inline constexpr of<"b"> b;
+inline constexpr of<"c"> c;
+inline constexpr of<"d"> d;
+inline constexpr of<"e"> e;
+inline constexpr of<"f"> f;
+inline constexpr of<"g"> g;
+inline constexpr of<"h"> h;
+inline constexpr of<"i"> i;
+inline constexpr of<"j"> j;
+inline constexpr of<"rows", 32> rows;
+inline constexpr of<"columns", 32> columns;
+inline constexpr of<"other", 32> other;
+inline constexpr of<"out", 3> out;
+
+using numbers = std::vector<double>;
+
+/// Ten dims of two elements each, as ten dims or as two.
+template <bool Merged>
+struct products {
+  constexpr void operator()(mt::scope auto s) const {
+    if constexpr (Merged) {
+      auto const x = s.input("x", mt::f64, rows, columns), y = tanh(x * 0.75);
+      s.output("turned", transpose(y, to(columns, rows)));
+      s.output("sum of rows", sum(y, rows));
+      s.output("product", einsum(x, rename(y, columns, other), to(columns, other)));
+      s.output("slope", gradient(sum(y * x), x));
+      s.output("softmax", mt::softmax(x, columns));
+      auto const w = s.input("w", mt::f64, columns, out);
+      auto const narrow = einsum(y, w, to(out, rows));
+      auto const wide = einsum(y, w, to(rows, out));
+      auto const [by_x, by_w] = gradient(sum(narrow * narrow) + sum(wide * narrow), x, w);
+      s.output("by x", by_x), s.output("by w", by_w), s.output("narrow", narrow);
+    } else {
+      auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j), y = tanh(x * 0.75);
+      s.output("turned", transpose(y, to(f, g, h, i, j, a, b, c, d, e)));
+      s.output("sum of rows", sum(sum(y, a, b, c), d, e));
+      auto const flat = merge(y, to(f, g, h, i, j), other);
+      s.output("product", einsum(x, flat, to(f, g, h, i, j, other)));
+      s.output("slope", gradient(sum(y * x), x));
+      auto const greatest = max(max(x, f, g, h), i, j);
+      auto const shifted = exp(x - greatest);
+      s.output("softmax", shifted / sum(sum(shifted, f, g, h), i, j));
+      // Eleven dims in one einsum.
+      auto const w = s.input("w", mt::f64, f, g, h, i, j, out);
+      auto const narrow = einsum(y, w, to(out, a, b, c, d, e));
+      auto const wide = einsum(y, w, to(a, b, c, d, e, out));
+      auto const [by_x, by_w] = gradient(sum(narrow * narrow) + sum(wide * narrow), x, w);
+      s.output("by x", by_x), s.output("by w", by_w), s.output("narrow", narrow);
+    }
+  }
+};
+
+/// The gradient of a norm along the last of two or of ten dims.
+template <bool Few>
+struct normed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const hold = [&](auto x) {
+      auto const y = x - max(x, j);
+      s.output("along", y / sum(y * y, j));
+      s.output("over", sum(x * y, a, i));
+      s.output("over first", max(x * 3, a));
+      s.output("over last", sum(x * 5, i));
+      s.output("rows", exp(sum(x * x, j)));
+    };
+    if constexpr (Few) hold(s.input("x", mt::f64, a, i, j));
+    else hold(s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j));
+  }
+};
+template <class Program>
+int kernels_of() {
+  auto const traced = mt::on_heap([] { return mt::trace<Program>(); });
+  return mt::count_kernels(mt::lower(*traced, mt::entry_name<Program>(), {}, {}, {}, {.fuses = true})->graph);
+}
+
+/// Eight loops around an each, which starts all its indices with the same numbers or does not.
+template <bool Equal>
+struct starts {
+  template <int Left>
+  static constexpr auto within(mt::scope auto s, auto x) {
+    if constexpr (Left == 0) {
+      auto const all = mt::each(
+          s / "members", j, [](mt::scope auto m) { return m.parameter("weight", i, mt::normal(1.0)); },
+          Equal ? mt::start_equal : mt::each_start::apart);
+      return x + sum(all);
+    } else {
+      return repeat(s / "deeper", of<mt::name::of(std::string_view("abcdefgh").substr(Left - 1, 1))>{}, x,
+                    [](mt::scope auto r, auto y) { return within<Left - 1>(r, y); });
+    }
+  }
+  constexpr void operator()(mt::scope auto s) const { s.output("y", within<8>(s, s.input("x", mt::f32))); }
+};
+
+}  // namespace
+
+TEST_CASE("ten dims hold the numbers of two") {
+  program many = program::of<products<false>>(), two = program::of<products<true>>();
+  many.fill_at_random(-1, 1), two.fill_at_random(-1, 1);
+  mt::blocks const got = many.run(), wanted = two.run();
+  for (auto const& [label, block] : wanted) {
+    CAPTURE(label);
+    numbers const mine = numbers_of(got.at(label)), others = numbers_of(block);
+    REQUIRE(mine.size() == others.size());
+    for (std::size_t k = 0; k < mine.size(); ++k) REQUIRE(mine[k] == doctest::Approx(others[k]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("operations on ten dims share as many kernels as on three") {
+  int const few = kernels_of<normed<true>>();
+  CHECK(few > 0);
+  CHECK(kernels_of<normed<false>>() == few);
+}
+
+TEST_CASE("the indices of an each start equal, or apart, inside of eight loops") {
+  program apart = program::of<starts<false>>(), equal = program::of<starts<true>>();
+  for (program* p : {&apart, &equal}) {
+    p->fill("x", {0});
+    p->run();
+    auto const& [path, kept] = *p->variables.begin();
+    CAPTURE(path);
+    numbers const all = numbers_of(kept);  // [a, …, h, j, i]
+    REQUIRE(all.size() == 1024);
+    int same = 0;
+    for (std::size_t k = 0; k < 1024; k += 4) same += all[k] == all[k + 2] && all[k + 1] == all[k + 3];
+    CHECK(same == (p == &equal ? 256 : 0));
+    CHECK(all[0] != all[4]);
+  }
+}
