@@ -76,8 +76,8 @@ struct regime_options {
   }
   bool pushes() const { return regime == "stochastic_gradient_push" || regime == "overlapped_gradient_push"; }
 
-  /// Chooses a topology, a period and a number of clients that were not given, if the policy takes one. Returns a sentence about options
-  /// that the policy does not take, or an empty text.
+  /// Chooses a topology, a period and a number of clients that were not given, if the policy takes one. Returns a
+  /// sentence about options that the policy does not take, or an empty text.
   std::string complete() {
     if (!trains_replicas()) return "";
     policy_row const& row = policy();

@@ -33,7 +33,8 @@ inline std::string regime_help() {
   return "POLICY is how replicas meet: " + listed(policy_names()) +
          ".\n--topology is for those that gossip: " + listed(topology_names()) +
          ".\n--period is for those that take means: any number of steps (16).\n--clients is for "
-         "federated_averaging: the replicas that take part in a mean (half of them).\n--network predicts the time with a rank "
+         "federated_averaging: the replicas that take part in a mean (half of them).\n--network predicts the time with "
+         "a rank "
          "for each replica: " +
          listed(network_names()) + ". P is the share of steps before which a rank pauses.\n";
 }

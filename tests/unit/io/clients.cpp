@@ -44,7 +44,8 @@ std::vector<int> sample(int n, int step, std::vector<double> const& all) {
   return drawn;
 }
 /// One mean of a parameter with the dims [client, …] for a sample, in which each client counts by its examples.
-std::vector<double> mean_of(std::vector<double> const& x, std::vector<int> const& drawn, std::vector<double> const& all) {
+std::vector<double> mean_of(std::vector<double> const& x, std::vector<int> const& drawn,
+                            std::vector<double> const& all) {
   std::size_t const each = x.size() / all.size();
   std::vector<double> mean(each);
   double sum = 0;
