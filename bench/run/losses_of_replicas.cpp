@@ -159,6 +159,11 @@ int compare(mt::job const& job, std::string const& images, std::string const& la
   row("overlapped gradient push, one_peer_exponential", mt::overlapped_gradient_push<mt::one_peer_exponential>{});
   row("overlapped gradient push, random_out_degrees", mt::overlapped_gradient_push<irregular>{});
   row("the same without weights: decentralized_sgd", mt::decentralized_sgd<irregular>{});
+  row("synchronous, top_k_values<1, 100>", mt::compressed<mt::top_k_values<1, 100>, mt::synchronous>{});
+  row("synchronous, quantized<4>", mt::compressed<mt::quantized<4>, mt::synchronous>{});
+  using push = mt::stochastic_gradient_push<mt::one_peer_exponential>;
+  row("gradient push, one_peer_exponential, quantized<8>", mt::compressed<mt::quantized<8>, push>{});
+  row("gradient push, one_peer_exponential, top_k_values<1, 10>", mt::compressed<mt::top_k_values<1, 10>, push>{});
   return 0;
 }
 

@@ -67,6 +67,9 @@ struct command_line {
                "decentralized_sgd")
         ->needs(regime);
     add("--period", o.period, "STEPS", "Steps from one mean to the next (16)", between(1, 1'000'000))->needs(regime);
+    add("--clients", o.clients, "C", "Replicas that take part in a mean of federated_averaging (half of them)",
+        between(1, 4096))
+        ->needs(regime);
     auto* const network =
         add.choice("--network", o.network, network_names(),
                    "Print the time that the steps would take by now, with a rank for each replica on this network");

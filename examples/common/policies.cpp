@@ -68,7 +68,11 @@ void after_step(traced_replica const& r) {
   else if (policy == "local_sgd") change(of_period<mt::local_sgd<1>>(chosen->period));
   else if (policy == "slow_momentum") change(of_period<mt::slow_momentum<1>>(chosen->period));
   else if (policy == "diloco") change(of_period<mt::diloco<1>>(chosen->period));
-  else throw std::logic_error("the policy " + policy + " is in policy_rows, but not here");
+  else if (policy == "federated_averaging") {
+    auto how = of_period<mt::federated_averaging<1, 1>>(chosen->period);
+    how.clients = static_cast<int>(chosen->clients);
+    change(how);
+  } else throw std::logic_error("the policy " + policy + " is in policy_rows, but not here");
 }
 
 double bytes_sent(regime_options const& o, double parameters) {
@@ -77,7 +81,8 @@ double bytes_sent(regime_options const& o, double parameters) {
     double const weight = o.pushes() ? sizeof(float) : 0;
     return with_topology(o.topology, [&]<class T>(T) { return messages<T>(n) * (parameters + weight); });
   }
-  double const all_reduce = 2 * parameters * (n - 1) / n;
+  double const examples = o.policy().draws_clients ? sizeof(double) : 0;  // of a client, gathered and summed
+  double const all_reduce = 2 * (parameters + examples) * (n - 1) / n + examples * (n - 1);
   return o.period == 0 ? all_reduce : all_reduce / static_cast<double>(o.period);
 }
 

@@ -15,6 +15,7 @@ struct policy_row {
   char const* name;
   char const* topology;  // the topology if none is named, or null if the policy has none
   bool has_period;
+  bool draws_clients = false;
 };
 inline constexpr policy_row policy_rows[] = {{"synchronous", nullptr, false},
                                              {"stochastic_gradient_push", "one_peer_exponential", false},
@@ -22,7 +23,8 @@ inline constexpr policy_row policy_rows[] = {{"synchronous", nullptr, false},
                                              {"decentralized_sgd", "ring", false},
                                              {"local_sgd", nullptr, true},
                                              {"slow_momentum", nullptr, true},
-                                             {"diloco", nullptr, true}};
+                                             {"diloco", nullptr, true},
+                                             {"federated_averaging", nullptr, true, true}};
 inline std::vector<std::string> policy_names() {
   std::vector<std::string> all;
   for (policy_row const& row : policy_rows) all.push_back(row.name);
@@ -58,7 +60,7 @@ inline double probability_of(std::string_view text) {
 /// The options of replicas. `regime` is the name of a policy, or empty if one model is trained.
 struct regime_options {
   std::string regime, topology;
-  std::int64_t replicas = 0, period = 0;
+  std::int64_t replicas = 0, period = 0, clients = 0;
   std::string network, pauses;  // of the machine whose times are predicted
 
   bool trains_replicas() const { return !regime.empty(); }
@@ -74,8 +76,8 @@ struct regime_options {
   }
   bool pushes() const { return regime == "stochastic_gradient_push" || regime == "overlapped_gradient_push"; }
 
-  /// Chooses a topology and a period that were not given, if the policy takes one. Returns a sentence about options
-  /// that the policy does not take, or an empty text.
+  /// Chooses a topology, a period and a number of clients that were not given, if the policy takes one. Returns a
+  /// sentence about options that the policy does not take, or an empty text.
   std::string complete() {
     if (!trains_replicas()) return "";
     policy_row const& row = policy();
@@ -83,15 +85,22 @@ struct regime_options {
       return "--topology: " + regime + " takes the mean of all replicas, so it has no topology: leave it out";
     if (period != 0 && !row.has_period)
       return "--period: " + regime + " exchanges something in every step, so it has no period: leave it out";
+    if (clients != 0 && !row.draws_clients)
+      return "--clients: in " + regime + " all replicas take part, so none are drawn: leave it out";
+    if (clients > replicas)
+      return "--clients: " + std::to_string(clients) + " of " + std::to_string(replicas) +
+             " replicas cannot take part in a mean: give fewer";
     if (topology.empty() && row.topology != nullptr) topology = row.topology;
     if (period == 0 && row.has_period) period = 16;
+    if (clients == 0 && row.draws_clients) clients = (replicas + 1) / 2;
     return "";
   }
   /// `decentralized_sgd over ring, 8 replicas`
   std::string text() const {
     return regime + (topology.empty() ? "" : " over " + topology) +
-           (period == 0 ? "" : " of " + std::to_string(period) + " steps") + ", " + std::to_string(replicas) +
-           (replicas == 1 ? " replica" : " replicas");
+           (period == 0 ? "" : " of " + std::to_string(period) + " steps") +
+           (clients == 0 ? "" : " and " + std::to_string(clients) + (clients == 1 ? " client" : " clients")) + ", " +
+           std::to_string(replicas) + (replicas == 1 ? " replica" : " replicas");
   }
 };
 

@@ -28,11 +28,13 @@ inline std::string listed(std::vector<std::string> const& names) {
 }
 
 inline constexpr char const* regime_usage =
-    "[--regime POLICY --replicas N [--topology NAME] [--period STEPS] [--network NAME [--pauses P%]]]";
+    "[--regime POLICY --replicas N [--topology NAME] [--period STEPS] [--clients C] [--network NAME [--pauses P%]]]";
 inline std::string regime_help() {
   return "POLICY is how replicas meet: " + listed(policy_names()) +
          ".\n--topology is for those that gossip: " + listed(topology_names()) +
-         ".\n--period is for those that take means: any number of steps (16).\n--network predicts the time with a rank "
+         ".\n--period is for those that take means: any number of steps (16).\n--clients is for "
+         "federated_averaging: the replicas that take part in a mean (half of them).\n--network predicts the time with "
+         "a rank "
          "for each replica: " +
          listed(network_names()) + ". P is the share of steps before which a rank pauses.\n";
 }
@@ -60,10 +62,11 @@ inline std::string take_options(std::vector<std::string>& words, std::map<std::s
 
 /// The same for the options of replicas.
 inline std::string take_regime_words(std::vector<std::string>& words, regime_options& into) {
-  std::string replicas, period;
+  std::string replicas, period, clients;
   auto const mistake = take_options(words, {{"--regime", &into.regime},
                                             {"--topology", &into.topology},
                                             {"--period", &period},
+                                            {"--clients", &clients},
                                             {"--replicas", &replicas},
                                             {"--network", &into.network},
                                             {"--pauses", &into.pauses}});
@@ -77,8 +80,8 @@ inline std::string take_regime_words(std::vector<std::string>& words, regime_opt
         refused("--network", into.network, network_names())})
     if (!why.empty()) return why;
   if (into.regime.empty() != replicas.empty()) return "--regime and --replicas are given together";
-  if (into.regime.empty() && !(into.topology.empty() && period.empty() && into.network.empty()))
-    return "--topology, --period and --network need --regime";
+  if (into.regime.empty() && !(into.topology.empty() && period.empty() && clients.empty() && into.network.empty()))
+    return "--topology, --period, --clients and --network need --regime";
   if (into.network.empty() && !into.pauses.empty()) return "--pauses needs --network";
   if (!into.pauses.empty() && probability_of(into.pauses) < 0) return "--pauses: '" + into.pauses + "' is not like 1%";
   into.replicas = number_of(replicas);
@@ -87,14 +90,17 @@ inline std::string take_regime_words(std::vector<std::string>& words, regime_opt
   into.period = number_of(period);
   if (!period.empty() && (into.period < 1 || into.period > 1'000'000))
     return "--period: '" + period + "' is not a number from 1 to 1000000";
+  into.clients = number_of(clients);
+  if (!clients.empty() && into.clients < 1) return "--clients: '" + clients + "' is not a number from 1 on";
   return into.complete();
 }
 
-/// The same for a `--regime` that may name several policies, with commas between them. `--topology` and `--period` are
-/// for those that take them.
+/// The same for a `--regime` that may name several policies, with commas between them. `--topology`, `--period`
+/// and `--clients` are for those that take them.
 inline std::string take_compared_regimes(std::vector<std::string>& words, std::vector<regime_options>& into) {
-  std::string names, topology, period;
-  auto const mistake = take_options(words, {{"--regime", &names}, {"--topology", &topology}, {"--period", &period}});
+  std::string names, topology, period, clients;
+  auto const mistake = take_options(
+      words, {{"--regime", &names}, {"--topology", &topology}, {"--period", &period}, {"--clients", &clients}});
   if (!mistake.empty()) return mistake;
   std::vector<std::string> all;
   for (std::size_t begin = 0; begin <= names.size(); begin += all.back().size() + 1)
@@ -105,7 +111,8 @@ inline std::string take_compared_regimes(std::vector<std::string>& words, std::v
     });
   };
   bool const is_mixed = is_taken_by([](policy_row const& row) { return row.topology != nullptr; }),
-             has_period = is_taken_by([](policy_row const& row) { return row.has_period; });
+             has_period = is_taken_by([](policy_row const& row) { return row.has_period; }),
+             draws_clients = is_taken_by([](policy_row const& row) { return row.draws_clients; });
   std::vector<std::string> rest;
   for (std::string const& name : all) {
     if (std::count(all.begin(), all.end(), name) > 1) return "--regime: '" + name + "' is named twice";
@@ -119,6 +126,7 @@ inline std::string take_compared_regimes(std::vector<std::string>& words, std::v
     add("--regime", all.size() > 1 && name.empty() ? "," : name);
     if (!is_known || row->topology != nullptr || !is_mixed) add("--topology", topology);
     if (!is_known || row->has_period || !has_period) add("--period", period);
+    if (!is_known || row->draws_clients || !draws_clients) add("--clients", clients);
     regime_options one;
     if (auto const why = take_regime_words(mine, one); !why.empty()) return why;
     if (all.size() > 1 && one.network.empty())

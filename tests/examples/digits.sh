@@ -26,6 +26,8 @@ if [ "$part" = replicas ]; then
   grep -q '^regime stochastic_gradient_push over .*, 4 replicas, each .*; each learns from 50 of the 200 images' "$out" ||
     { echo 'FAILED: no policy'; exit 1; }
   awk '/epoch  2/ && $(NF - 5) >= 90 {good = 1} END {exit !good}' "$out" || { echo 'FAILED: it does not learn'; exit 1; }
+  "$program" "${files[@]}" --regime federated_averaging --clients 3 --period 4 --replicas 4 --steps 4 | tee "$out"
+  grep -q '^regime federated_averaging of 4 steps and 3 clients, 4 replicas' "$out" || { echo 'FAILED: no clients'; exit 1; }
   for mistake in '--regime sgp --replicas 4' '--regime local_sgd' '--replicas 4' '--topology ring' '--seed x' \
     '--regime synchronous --replicas 0' '--regime synchronous --replicas 2 --period 4' \
     '--regime synchronous,sgp --replicas 4 --network 10gbit' '--regime synchronous,local_sgd --replicas 4' \
@@ -33,7 +35,9 @@ if [ "$part" = replicas ]; then
     '--regime synchronous,local_sgd --replicas 4 --network 10gbit --topology ring' '--curves x.svg' '--batch 4' \
     '--regime local_sgd --replicas 4 --curves x.svg' '--regime local_sgd --replicas 4 --batch 0' \
     '--regime local_sgd --replicas 4 --steps 1x' '--regime local_sgd --replicas 4 --network 10gbit --rates 3' \
-    '--regime local_sgd --replicas 512 --batch 50' '--regime local_sgd --replicas 2 --period 0'; do
+    '--regime local_sgd --replicas 512 --batch 50' '--regime local_sgd --replicas 2 --period 0' \
+    '--regime federated_averaging --replicas 2 --clients 0' '--regime federated_averaging --replicas 2 --clients 3' \
+    '--regime local_sgd --replicas 2 --clients 1' '--clients 2'; do
     code=0
     # shellcheck disable=SC2086
     "$program" "${files[@]}" $mistake 2>"$out" || code=$?

@@ -306,9 +306,9 @@ PYTHON
         fail "$1 and $2 differ: $(cat "$1.out" "$2.out")"
     }
     run one --mesh data=1,model=1
-    for policy in synchronous stochastic_gradient_push overlapped_gradient_push decentralized_sgd local_sgd slow_momentum diloco; do
+    for policy in synchronous stochastic_gradient_push overlapped_gradient_push decentralized_sgd local_sgd slow_momentum diloco federated_averaging; do
       replicas=(--regime $policy --replicas 4)
-      case $policy in local_sgd | slow_momentum | diloco) replicas+=(--period 3) ;; esac
+      case $policy in local_sgd | slow_momentum | diloco | federated_averaging) replicas+=(--period 3) ;; esac
       run $policy --mesh data=1,model=1 "${replicas[@]}" --save kept_$policy --every 10
       grep -q "^regime  $policy.*, 4 replicas, each of which sends .* in a step" $policy.out || fail "no policy in: $(cat $policy.out)"
       grep -q 'each learns from 1 of the 4 windows of a step, with the learning rate 0.01$' $policy.out ||
@@ -346,6 +346,8 @@ PYTHON
     refused 2 'a batch of 4 windows has no 3 equal parts' "$program" "${small[@]}" --regime local_sgd --replicas 3
     refused 2 'it has no topology' "$program" --regime local_sgd --replicas 4 --topology ring
     refused 2 'it has no period' "$program" --regime synchronous --replicas 4 --period 4
+    refused 2 'all replicas take part' "$program" --regime local_sgd --replicas 4 --clients 2
+    refused 2 '5 of 4 replicas cannot take part' "$program" --regime federated_averaging --replicas 4 --clients 5
     refused 2 '--regime: sgp not in {synchronous,' "$program" --regime sgp --replicas 4
     ;;
   errors)

@@ -92,6 +92,8 @@ inline std::vector<listed_regime> all() {
       entry<train<mt::compressed<mt::quantized<4>, mt::diloco<2>>>>("4 bits of outer gradients"),
       entry<train<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<mt::directed_ring>>>>("8 bits of push"),
       entry<train<mt::compressed<mt::top_k_values<1, 5>, mt::decentralized_sgd<>>>>("top-k of gossip"),
+      entry<train<mt::compressed<mt::quantized<4>, mt::stochastic_gradient_push<mt::random_matching<3>>>>>(
+          "4 bits of pairs"),
       entry<mt::precision<mt::consensus<evaluate, pushed>, mt::f64>>("consensus")};
 }
 

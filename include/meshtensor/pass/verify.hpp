@@ -54,7 +54,7 @@ struct verifier {
       dim_row const& d = m.dims[i];
       if (d.label >= m.name_count) return "a dim has no name";
       bool const has_second = d.kind == dim_row::product || d.kind == dim_row::sum || d.kind == dim_row::in_block ||
-                              d.kind == dim_row::halo;
+                              d.kind == dim_row::halo || d.kind == dim_row::quotient;
       if (d.kind > dim_row::dynamic && d.kind != dim_row::counted && (d.first >= i || (has_second && d.second >= i)))
         return "a dim is derived from a later one";
     }

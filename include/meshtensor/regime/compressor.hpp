@@ -25,10 +25,12 @@ constexpr auto message_of(Sent const&... sent) {
 
 }  // namespace detail
 
-/// A compressor is an empty type. `encode` makes a message of a tensor with dims, in the scope of one replica. `decode`
-/// makes a tensor with the dims `dims` of a message. In front of these dims may be other dims, which `outer` lists and
-/// each tensor in `sent` has. If `is_linear`, the mean of messages is the message of the mean. `consensus_step` is the
-/// share of the way to their neighbours that replicas take in a round of a topology, see `compressed`.
+/// A compressor is an empty type. `encode` makes a message of a tensor with the dims `dims`, in the scope of one
+/// replica. If the tensor has more dims, it makes a message for each of their indices. `decode` makes a tensor with the
+/// dims `dims` of a message. It has more dims if each tensor in `sent` has the dims of `outer`. If `is_linear`, the
+/// mean of messages is the message of the mean. `consensus_step` is the share of the way to their neighbours that
+/// replicas take in a round of a topology, see `compressed`. A compressor may name another one, `of_means`, for the
+/// mean of messages.
 template <class C>
 concept compressor = std::is_empty_v<C> && requires {
   { C::is_linear } -> std::same_as<bool const&>;

@@ -23,10 +23,11 @@ constexpr dim_id own_dim(builder& b, dim_row const& wanted, char const* what) {
   return b.add_dim(row);
 }
 
-/// The dim that counts all elements of a tensor with these dims. No rule of a layout shards it.
+/// The dim that counts all elements of a tensor with these dims. No rule of a layout shards it. It is that of a part of
+/// owners, which no rule knows, or a new dim.
 constexpr dim_id flat_dim(builder& b, shape const& dims) {
   dim_id all = static_cast<dim_id>(dims.at[0]);
-  if (dims.count == 1) return b.dim_like(all);
+  if (dims.count == 1) return b.m.dims[all].kind == dim_row::quotient ? all : b.dim_like(all);
   for (int i = 1; i < dims.count; ++i)
     all = own_dim(b, {dim_row::product, no_id, all, static_cast<dim_id>(dims.at[i]), 0}, "flat");
   return all;
@@ -46,11 +47,13 @@ constexpr dim_id part_dim(builder& b, dim_id all) {
 /// A tensor as one list along `flat_dim(dims)`, where `dims` are some of its dims.
 constexpr value_id flattened(builder& b, value_id x, shape const& dims) {
   dim_id const all = flat_dim(b, dims);
+  if (dims.has(all)) return x;
   return dims.count == 1 ? rename(b, x, static_cast<dim_id>(dims.at[0]), all) : merge(b, x, dims, all);
 }
 /// The opposite of `flattened`.
 constexpr value_id unflattened(builder& b, value_id x, shape const& dims) {
   dim_id const all = flat_dim(b, dims);
+  if (dims.has(all)) return x;
   return dims.count == 1 ? rename(b, x, all, static_cast<dim_id>(dims.at[0])) : split(b, x, all, dims);
 }
 

@@ -23,9 +23,8 @@ struct quantized {
   static constexpr double consensus_step = Bits == 8 ? 1 : 0.5;
 
   template <scope S, dtype T>
-  static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id) {
+  static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id, shape const& dims) {
     builder& b = s.graph_builder();
-    shape const dims = b.m.values[x.id].dims;
     auto const literal = [&](double n) { return constant(b, n, T); };
     value_id const most = reduce(b, reduction::max, elementwise(b, function::abs, x.id), dims);
     value_id const scale = divide(b, most, literal(half_range));

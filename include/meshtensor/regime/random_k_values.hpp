@@ -49,9 +49,8 @@ struct random_k_values {
   static constexpr double consensus_step = static_cast<double>(Kept) / Of;
 
   template <scope S, dtype T>
-  static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id parameter) {
+  static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id parameter, shape const& dims) {
     builder& b = s.graph_builder();
-    shape const dims = b.m.values[x.id].dims;
     dim_id const all = detail::flat_dim(b, dims), part = detail::part_dim<Kept, Of>(b, all);
     using integers = any_tensor<dtype::i64>;
     auto const key = static_cast<std::int64_t>(identity_of(b.m, parameter, 0) >> 16);

@@ -59,6 +59,12 @@ struct random_matching {
   static constexpr double kept(int n, std::int64_t round, int worker) {
     return incoming(n, round, worker, 0).source < 0 ? 1 : 0.5;
   }
+  /// A worker has a public copy for each other one, and one for rounds without a message.
+  static constexpr int copies(int n) { return n; }
+  static constexpr int copy(int n, std::int64_t round, int worker) {
+    int const peer = incoming(n, round, worker, 0).source;
+    return peer < 0 ? worker : peer;
+  }
 };
 
 /// Each worker gets a message from the worker before it and, in about half of all rounds, one from a random worker. So

@@ -12,7 +12,7 @@ namespace meshtensor {
 
 /// Keeps the values of a tensor that are largest in magnitude, `Kept` of each `Of`, rounded up: `mt::top_k_values<1,
 /// 100>`. The others count as zero. A message has the kept values and their positions, as i32. Of equal magnitudes, the
-/// first positions are kept.
+/// first positions are kept. A mean of messages keeps three times as many values.
 ///
 /// layout  if a model axis shards the tensor, it is gathered first
 /// errors  S23 no values are kept, or more than there are
@@ -22,12 +22,13 @@ struct top_k_values {
   static_assert(0 < Kept && Kept <= Of,
                 "meshtensor S23: top_k_values<kept, of> keeps at least one value, and at most all");
   static constexpr bool is_linear = false;
+  /// Replicas keep values at different positions, so their mean keeps three times as many.
+  using of_means = top_k_values<(3 * Kept < Of ? 3 * Kept : Of), Of>;
   static constexpr double consensus_step = static_cast<double>(Kept) / Of;
 
   template <scope S, dtype T>
-  static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id) {
+  static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id, shape const& dims) {
     builder& b = s.graph_builder();
-    shape const dims = b.m.values[x.id].dims;
     dim_id const all = detail::flat_dim(b, dims), part = detail::part_dim<Kept, Of>(b, all);
     value_id const flat = detail::flattened(b, x.id, dims);
     value_id const order = argsort(b, elementwise(b, function::abs, flat), all, sort_order::descending);

@@ -31,6 +31,11 @@ struct edge {
 ///
 /// If `slots` depends on n, the topology says so by `static constexpr bool slots_vary = true`. The number of workers
 /// must then be known when the program is compiled.
+///
+/// Under `compressed`, a worker keeps a public copy of its parameters for each round of a period. A topology without a
+/// period may say which copies there are, by `copies(n)`, and which of them a worker changes in a round, by `copy(n,
+/// round, worker)`. In all rounds in which a worker changes the same copy, it must have the same messages, and so must
+/// its receivers.
 template <class T>
 concept topology = std::is_empty_v<T> && std::default_initializable<T> && requires(int n, std::int64_t round) {
   { T::period(n) } -> std::same_as<int>;
@@ -46,6 +51,17 @@ constexpr bool slots_vary() {
   if constexpr (requires { T::slots_vary; }) return T::slots_vary;
   else return false;
 }
+template <class T>
+concept names_copies = requires(int n, std::int64_t round) {
+  { T::copies(n) } -> std::same_as<int>;
+  { T::copy(n, round, n) } -> std::same_as<int>;
+};
+/// The number of public copies that each worker needs, or 0 if the topology does not say it.
+template <class T>
+constexpr int copies_of(int n) {
+  if constexpr (names_copies<T>) return T::copies(n);
+  else return T::period(n);
+}
 /// The least k for which 2^k is at least n.
 constexpr int rounds_of_doubling(int n) { return n < 2 ? 0 : std::bit_width(static_cast<unsigned>(n - 1)); }
 /// The worker `hops` before another one on a ring of n.
@@ -60,6 +76,12 @@ constexpr std::uint64_t scrambled(std::uint64_t key, std::uint64_t x) {
 
 /// The position of a round in a period.
 constexpr int round_of(std::int64_t round, int period) { return static_cast<int>((round % period + period) % period); }
+/// The public copy that a worker changes in a round.
+template <class T>
+constexpr int copy_in(int n, std::int64_t round, int worker) {
+  if constexpr (names_copies<T>) return T::copy(n, round, worker);
+  else return round_of(round, T::period(n));
+}
 
 }  // namespace detail
 }  // namespace meshtensor

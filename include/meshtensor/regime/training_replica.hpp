@@ -7,6 +7,7 @@
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/each.hpp"
 #include "meshtensor/op/full.hpp"
+#include "meshtensor/regime/flat_parameter.hpp"
 #include "meshtensor/regime/hop.hpp"
 
 namespace meshtensor {
@@ -109,6 +110,23 @@ class training_replica {
   constexpr any_tensor<X::type> gathered(X const& x, dim_id all) const {
     builder& b = scope.graph_builder();
     return {&b, rename(b, across(x, along_).id, detail::dim_of(b, along_), all)};
+  }
+  /// The dim of the replicas.
+  constexpr dim_id replica_dim() const { return detail::dim_of(scope.graph_builder(), along_); }
+  /// Sends to each replica its part of `x`, where `owner` counts the parts. Returns the parts that came from all
+  /// replicas, along `sender`. No rule of a layout shards these two dims, which have the extent of the replicas.
+  template <handle X>
+  constexpr any_tensor<X::type> sent_to_owners(X const& x, dim_id owner, dim_id sender) const {
+    builder& b = scope.graph_builder();
+    dim_id const along = replica_dim();
+    // A rule for the replicas shards this dim too. So a rank keeps its parts until the other renaming, which makes an
+    // all_to_all of them.
+    dim_id const stays =
+        detail::own_dim(b, {dim_row::windowed, no_id, along, no_id, window_places{-1, 1}.packed()}, "stays");
+    value_id all = rename(b, across(x, along_).id, along, stays);
+    shape const rest = b.m.values[all].dims;
+    all = rename(b, transpose(b, all, united(shape{}.add(owner), rest)), owner, along);
+    return {&b, rename(b, own(any_tensor<X::type>(&b, all), along_).id, stays, sender)};
   }
   /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
   template <topology T>

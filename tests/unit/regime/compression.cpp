@@ -11,6 +11,7 @@ using namespace beside_host;
 
 namespace {
 
+inline constexpr struct wide_dim : mt::dim<"wide", 20> {} wide;
 using compression = std::function<numbers(numbers const& x, int step)>;
 
 /// The largest of each `of`, rounded up.
@@ -43,30 +44,59 @@ values each_of(values const& x, compression const& c, int step) {
 }
 values zeros_like(values const& x) { return values(x.size(), numbers(x[0].size())); }
 
-/// The mean of messages with error feedback.
-values fed_back(values const& x, values& residual, compression const& c, int step) {
-  if (residual.empty()) residual = zeros_like(x);
-  values const whole = combined(x, residual, plus), sent = each_of(whole, c, step);
-  residual = combined(whole, sent, minus);
-  return mean(sent);
+/// The part of an owner, with zeros behind the last element.
+numbers part_of(numbers const& x, std::size_t owner) {
+  std::size_t const size = (x.size() + n - 1) / n;
+  numbers part(size);
+  for (std::size_t k = 0; k < size && owner * size + k < x.size(); ++k) part[k] = x[owner * size + k];
+  return part;
 }
-mixing synchronous(compression const& c) {
+void set_part(numbers& x, std::size_t owner, numbers const& part) {
+  for (std::size_t k = 0; k < part.size() && owner * part.size() + k < x.size(); ++k)
+    x[owner * part.size() + k] = part[k];
+}
+numbers each_of(numbers const& a, numbers const& b, auto f) {
+  numbers all = a;
+  for (std::size_t k = 0; k < a.size(); ++k) all[k] = f(a[k], b[k]);
+  return all;
+}
+/// The mean of messages with error feedback: each replica sends the parts of their owners, and an owner sends the mean.
+values fed_back(values const& x, values& residual, compression const& c, compression const& of_means, int step) {
+  if (residual.empty()) residual = zeros_like(x);
+  values const whole = combined(x, residual, plus);
+  numbers result(x[0].size());
+  for (std::size_t owner = 0; owner < n; ++owner) {
+    numbers mean = part_of(whole[owner], owner);  // nothing is left out of what it sends to itself
+    for (std::size_t i = 0; i < n; ++i) {
+      numbers const part = part_of(whole[i], owner), sent = c(part, step);
+      if (i == owner) continue;
+      mean = each_of(mean, sent, plus);
+      set_part(residual[i], owner, each_of(part, sent, minus));
+    }
+    for (double& one : mean) one /= n;
+    numbers const sent = of_means(mean, step);
+    set_part(result, owner, sent);
+    set_part(residual[owner], owner, each_of(mean, sent, [](double m, double s) { return n * (m - s); }));
+  }
+  return values(n, result);
+}
+mixing synchronous(compression const& c, compression const& of_means) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
              int step) {
     auto const by = [](double factor) { return [=](double a, double b) { return (a - b) * factor; }; };
     values const g = combined(before, after, by(10)),
-                 sent = fed_back(g, states["regime/" + path + "/residual"], c, step);
+                 sent = fed_back(g, states["regime/" + path + "/residual"], c, of_means, step);
     return combined(before, sent, [](double p, double one) { return p - 0.1 * one; });
   };
 }
-mixing local(int period, compression const& c) {
+mixing local(int period, compression const& c, compression const& of_means) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
              int step) {
     values& start = states["start of " + path];
     if (step % period == 0) start = before;
     if ((step + 1) % period != 0) return after;
     values const change = combined(after, start, minus);
-    return combined(start, fed_back(change, states["regime/" + path + "/residual"], c, step), plus);
+    return combined(start, fed_back(change, states["regime/" + path + "/residual"], c, of_means, step), plus);
   };
 }
 /// A round in which each replica mixes what it knows of its neighbours.
@@ -99,16 +129,36 @@ mixing push(double share, compression const& c) {
   };
 }
 
+/// A step with enough parameters that messages leave some out.
+template <class Optimizer>
+struct widely_trained_by {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, in);
+    auto const y = s.input("y", s.real(), batch);
+    auto const first = tanh(mt::nn::linear(s / "first", x, in, wide));
+    auto const error = sum(first * s.parameter("gain", wide, mt::constant(0.1)), wide) - y;
+    auto const loss = mean(error * error);
+    Optimizer{}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+using wide_step = widely_trained_by<plain>;
+
 }  // namespace
 
 TEST_CASE("synchronous training sends compressed gradients, and keeps the rest for the next step") {
   std::vector<std::string> const residual{"regime/first/weight/residual", "regime/gain/residual"};
-  compare<mt::compressed<mt::top_k_values<1, 4>, mt::synchronous>, plain_step>(7, synchronous(top(1, 4)), residual);
-  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, plain_step>(5, synchronous(rounded(4)), residual);
+  compare<mt::compressed<mt::top_k_values<1, 4>, mt::synchronous>, wide_step>(9, synchronous(top(1, 4), top(3, 4)),
+                                                                              residual);
+  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, wide_step>(7, synchronous(rounded(4), rounded(4)),
+                                                                        residual);
+  // Fewer elements than replicas: some own nothing.
+  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, plain_step>(3, synchronous(rounded(4), rounded(4)),
+                                                                         residual);
 }
 TEST_CASE("local SGD sends compressed ways from the start of a period") {
-  compare<mt::compressed<mt::top_k_values<2, 5>, mt::local_sgd<3>>>(10, local(3, top(2, 5)));
-  compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, rounded(8)));
+  compare<mt::compressed<mt::top_k_values<1, 5>, mt::local_sgd<3>>, wide_step>(10, local(3, top(1, 5), top(3, 5)));
+  compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, rounded(8), rounded(8)));
 }
 TEST_CASE("gossip sends compressed changes of public copies") {
   std::vector<std::string> const copies{"regime/first/weight/public_copy", "regime/gain/neighbours"};

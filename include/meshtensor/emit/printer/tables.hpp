@@ -30,6 +30,7 @@ class table_printer : speller {
       switch (row.kind) {
         case dim_row::fixed: all += " = " + std::to_string(row.value); break;
         case dim_row::product: all += " = " + dim(row.first) + " * " + dim(row.second); break;
+        case dim_row::quotient: all += " = ceil(" + dim(row.first) + " / " + dim(row.second) + ")"; break;
         case dim_row::sum: all += " = " + dim(row.first) + " + " + dim(row.second); break;
         case dim_row::shifted:
           all += " = " + dim(row.first) + (row.value < 0 ? " - " : " + ") +

@@ -17,6 +17,7 @@ struct dim_row {
   /// - blocks: the number of shards of `first`.
   /// - in_block: the extent of each shard, which is `first` divided by `second`.
   /// - halo: the elements of `first` that windows reach from a part of `second`, which is the part with its halo.
+  /// - quotient: the extent of `first` divided by that of `second`, rounded up.
   /// - counted: the iterations of a loop. A number of the program is their upper bound.
   ///
   /// These kinds belong to exchanged rows. An index gives for each row a position along a dim of groups:
@@ -37,7 +38,8 @@ struct dim_row {
     in_block,
     halo,
     sent,
-    counted
+    counted,
+    quotient
   } kind;
   name_id label;
   dim_id first, second;  // other rows. first, of a fixed extent: the dim of which these are the places of a window

@@ -25,7 +25,8 @@ struct replica_match {
 };
 
 /// Matches dims by name if the files have names, and otherwise by position. All extents must be equal, except those of
-/// the dims of replicas: the files must say which dim that is, and so must the program.
+/// the dims of replicas: the files must say which dim that is, and so must the program. If their number changes, a
+/// value that starts anew may have other extents, because nothing of the files is read.
 inline replica_match match_of(saved_value const& v, stored const& s) {
   replica_match match;
   int const count = static_cast<int>(s.dims.size());
@@ -34,7 +35,7 @@ inline replica_match match_of(saved_value const& v, stored const& s) {
   bool const is_joined = v.replica_dim >= 0 && s.replica_dim < 0 && saved_count == count + 1;  // several become one
   if (saved_count != count && !is_spread && !is_joined) return match;
   match.fits = true;
-  bool is_found = is_spread;
+  bool is_found = is_spread, is_alike = true;
   for (int i = 0; i < saved_count; ++i) {
     dim_extent const& d = v.dims[static_cast<std::size_t>(i)].dim;
     int at = i + (is_spread && i >= s.replica_dim);
@@ -46,12 +47,13 @@ inline replica_match match_of(saved_value const& v, stored const& s) {
     if (!match.fits) return match;
     bool const are_replicas = i == v.replica_dim && (at == s.replica_dim || is_joined);
     if (are_replicas) match.saved = d.extent, is_found = true;
-    else match.fits = d.extent == s.dims[static_cast<std::size_t>(at)].extent;
+    else is_alike = is_alike && d.extent == s.dims[static_cast<std::size_t>(at)].extent;
   }
   if (match.fits && s.replica_dim >= 0) {
     match.now = s.dims[static_cast<std::size_t>(s.replica_dim)].extent;
     if (!is_found) match.saved = match.now;  // the files do not say which dim it is, but it has the same extent
   }
+  match.fits = match.fits && (is_alike || (match.differs() && s.replica_dim >= 0 && s.merge == merge_rule::restart));
   return match;
 }
 

@@ -156,6 +156,7 @@ constexpr early_check check_early(module const& m) {
     std::int64_t const second = row.second == no_id ? 0 : b.extent[row.second];
     if (row.kind == dim_row::fixed) b.extent[d] = row.value;
     if (row.kind == dim_row::product) b.extent[d] = first * second;
+    if (row.kind == dim_row::quotient && first * second != 0) b.extent[d] = (first - 1) / second + 1;
     if (row.kind == dim_row::sum && first * second != 0) b.extent[d] = first + second;
     if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
     if (row.kind == dim_row::same) b.extent[d] = first;

@@ -102,6 +102,9 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     switch (row.kind) {
       case dim_row::fixed: b.extent[d] = row.value; break;
       case dim_row::product: b.extent[d] = product_up_to_longest(b.extent[row.first], b.extent[row.second]); break;
+      case dim_row::quotient:
+        b.extent[d] = b.extent[row.second] == 0 ? 0 : (b.extent[row.first] - 1) / b.extent[row.second] + 1;
+        break;
       case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::same: b.extent[d] = b.extent[row.first]; break;
