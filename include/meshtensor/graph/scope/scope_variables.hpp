@@ -67,6 +67,14 @@ class scope_variables : public untyped_scope {
     return b_->m.variables[row == no_id ? 0 : row];
   }
 
+  constexpr void require_variable(value_id v, line const& where) const {
+    if (variable_of(v) != no_id) return;
+    at_line(where);
+    diagnostic d{};
+    b_->note(d << "G08 state_like: the argument is not a parameter or state: state_like takes it as it was declared, "
+                  "in a policy r[i].before");
+  }
+
   // Gives a variable its next value, or reports why not. `amends` says that it may replace an earlier update.
   constexpr void replace(value_id variable, value_id next, path_id path, bool amends, line const& where) const {
     variable_id const target = variable_of(variable);
