@@ -67,6 +67,13 @@ class scope_variables : public untyped_scope {
     return b_->m.variables[row == no_id ? 0 : row];
   }
 
+  // The dims of a declaration in the eaches that are open, which add their dims themselves.
+  constexpr shape without_eaches(shape const& dims) const {
+    shape own{};
+    for (int i = 0; i < dims.count; ++i)
+      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
+    return own;
+  }
   constexpr void require_variable(value_id v, line const& where) const {
     if (variable_of(v) != no_id) return;
     at_line(where);
