@@ -63,18 +63,18 @@ class trace_scope : public scope_variables {
   }
 
   /// State with the dims of a parameter, named after it. Examples are the slots of an optimizer.
+  /// errors  G08 not a parameter or state, for example the value that an optimizer has given to a parameter
   template <dtype T>
-  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, merge_rule rule = {}) const {
-    return state_like(label, parameter, like(parameter.id).dims, rule);
+  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, merge_rule rule = {},
+                                     line const& where = {}) const {
+    return state_like(label, parameter, like(parameter.id).dims, rule, where);
   }
   /// State with some of the dims of a parameter.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims,
-                                     merge_rule rule = {}) const {
-    shape own{};  // an each adds its dim itself
-    for (int i = 0; i < dims.count; ++i)
-      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
-    return {b_, declared(b_->add_path(path_for(parameter), label), T, own, zeros, false, rule)};
+                                     merge_rule rule = {}, line const& where = {}) const {
+    require_variable(parameter.id, where);
+    return {b_, declared(b_->add_path(path_for(parameter), label), T, without_eaches(dims), zeros, false, rule)};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>

@@ -19,15 +19,24 @@ struct parameter_gradient {
   any_tensor<T> parameter, gradient;
 };
 
-/// All parameters of a program with their gradients.
+/// All parameters of a program with their gradients. To change a gradient before an optimizer takes it, use `set`: for
+/// example, `all.set(i, all[i].gradient * 0.5)`.
 template <dtype T>
 struct gradients {
   builder* owner;
   id_list<> parameters, values;
 
   constexpr int size() const { return parameters.count; }
-  constexpr parameter_gradient<T> operator[](int i) const {
+  /// A parameter and its gradient. The result is const, because a value assigned to a copy would be lost.
+  constexpr parameter_gradient<T> const operator[](int i) const {
     return {any_tensor<T>(owner, parameters.at[i]), any_tensor<T>(owner, values.at[i])};
+  }
+  /// Replaces a gradient by a tensor with the dims of the parameter.
+  ///
+  /// errors  G18 a tensor of another program; T03 other dims, at the update
+  constexpr void set(int i, any_tensor<T> const& gradient) {
+    owner->expect(gradient.owner == owner, "G18 a tensor of one program is used in another");
+    values.at[i] = gradient.id;
   }
 };
 

@@ -105,6 +105,12 @@ class training_replica {
     builder& b = scope.graph_builder();
     return gathered(x, b.dim_like(detail::dim_of(b, along_)));
   }
+  /// The same along a dim that the policy declares, so that operations can name it. Its extent is the number of
+  /// replicas: `mt::dim<"others", replica + 0>`.
+  template <handle X, dim_type All>
+  constexpr any_tensor<X::type> gathered(X const& x, All all) const {
+    return rename(across(x, along_), along_, all);
+  }
   /// The same along a dim that was made before, for several values.
   template <handle X>
   constexpr any_tensor<X::type> gathered(X const& x, dim_id all) const {

@@ -303,3 +303,42 @@ TEST_CASE("next values that differ by index are refused") {
   CHECK(refusal<differing<2>>() == "");
   CHECK(refusal<differing<3>>() == "");
 }
+
+namespace {
+/// Each example's gradient is clipped by the length of all parameters' gradients together.
+struct clipped_in_map {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), task, in);
+    auto const losses = mt::map(s, task, x, [](mt::scope auto m, auto one) {
+      auto const error = sum(one * m.parameter("w", in, mt::constant(0.75))) + m.parameter("b", mt::constant(0.25));
+      auto all = mt::gradient_by_parameters<mt::f64>(error * error);
+      auto squares = mt::full(m, 0, m.real());
+      for (int i = 0; i < all.size(); ++i) squares = squares + sum(all[i].gradient * all[i].gradient);
+      for (int i = 0; i < all.size(); ++i)
+        all.set(i, mean(mt::across(all[i].gradient / maximum(1, sqrt(squares) / 0.5), task), task));
+      mt::momentum{.learning_rate = 0.1}.minimize(m / "optimizer", all);
+      return error * error;
+    });
+    s.output("losses", losses);
+  }
+};
+struct clipped_without_map {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), task, in);
+    auto const w = s.parameter("w", in, mt::constant(0.75)), b = s.parameter("b", mt::constant(0.25));
+    auto const error = einsum(x, w, to(task)) + b;
+    auto const scale = 1 / maximum(1, sqrt(4 * error * error * (sum(x * x, in) + 1)) / 0.5);
+    // The gradient of this loss is the mean of the clipped gradients.
+    auto const loss = mean(mt::stop_gradient(scale) * error * error);
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+    s.output("losses", error * error);
+  }
+};
+using pair_of_set = mt::gradients<mt::dtype::f64>;
+using value_of_pair = decltype((std::declval<pair_of_set&>()[0].gradient));
+static_assert(!std::is_assignable_v<value_of_pair, mt::any_tensor<mt::dtype::f64>>);  // it would be lost
+}  // namespace
+
+TEST_CASE("an optimizer takes gradients of examples that the program has clipped") {
+  check_steps<clipped_in_map, clipped_without_map>();
+}

@@ -7,6 +7,7 @@
 #include "meshtensor/op/each.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/steps.hpp"
+#include "meshtensor/op/while_loop.hpp"
 
 #include "unit/op/trial.hpp"
 
@@ -420,4 +421,40 @@ TEST_CASE("moving_average in a branch follows if the branch runs") {
     check(of(p, "net/w"), {w});
     if (!first) check(of(p, "now/average/w"), {mean});
   }
+}
+
+namespace {
+/// A loop whose next carry is an f32, although the carry is an f64.
+template <bool ByScan>
+struct narrowed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, rounds, in);
+    auto const start = mt::full(s, 1, mt::f64, mt::to(in));
+    if constexpr (ByScan) {
+      auto const [last, all] = mt::scan(s, rounds, start, x, [](auto, auto, auto now) {
+        auto const next = mt::cast<mt::f32>(now);
+        return std::tuple(next, next);
+      });
+      s.output("last", last);
+    } else {
+      auto const [count, last] = mt::while_loop(
+          s, mt::at_most(3), [](auto, auto h) { return sum(h) < 9; },
+          [](auto, auto h) { return mt::cast<mt::f32>(h * 2); }, start);
+      s.output("last", last);
+    }
+  }
+};
+template <class Program>
+std::string refusal() {
+  try {
+    program::of<Program>();
+    return "";
+  } catch (mt::error const& e) { return e.what(); }
+}
+}  // namespace
+
+TEST_CASE("a carry of another dtype is refused with both types") {
+  std::string const both = "T02: a loop's carry is f64[in], but its next value is f32[in]: cast it";
+  CHECK(refusal<narrowed<false>>().find(both) != std::string::npos);
+  CHECK(refusal<narrowed<true>>().find(both) != std::string::npos);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every policy beside its algorithm on the host: one replica after the other, with plain loops over their parameters.
 // passes: start-up
+#include "meshtensor/op/sort.hpp"
+
 #include "unit/regime/beside_host.hpp"
 
 using namespace beside_host;
@@ -12,6 +14,23 @@ struct idle {
   constexpr void operator()(mt::scope auto s) const {
     auto const w = s.parameter("w", out);
     s.update(w, w);
+  }
+};
+
+/// The third of the six gradients of all replicas in ascending order, for each element.
+inline constexpr struct others_dim : mt::dim<"others", replica + 0> {} others;
+struct third_of_all {
+  template <class Replica, class G>
+  constexpr G gradient(Replica const& r, G const& g) const {
+    auto const [in_order, from] = sort(r.gathered(g, others), others);
+    return gather(in_order, full(r.scope, 2, mt::i32), others);
+  }
+};
+/// Names a state by a value that the optimizer has computed.
+struct state_of_no_parameter {
+  template <class Replica>
+  constexpr void after_update(Replica const& r) const {
+    r.scope.state_like("velocity", r[0].after);
   }
 };
 
@@ -86,4 +105,26 @@ TEST_CASE("mass is conserved where nothing is learned, and only weights remove t
 TEST_CASE("biased push mixes parameters without a weight") {
   compare<mt::biased_gradient_push<irregular<3>>>(5, [](values const&, values const& after, auto&, std::string const&,
                                                         int step) { return mixed<irregular<3>>(after, step); });
+}
+
+TEST_CASE("a policy sorts the values of all replicas along a dim of its own") {
+  compare<third_of_all, plain_step>(4, [](values const& before, values const& after, auto&, std::string const&, int) {
+    values const ways = combined(before, after, minus);
+    values all = before;
+    for (std::size_t k = 0; k < before[0].size(); ++k) {
+      numbers of_all;
+      for (numbers const& one : ways) of_all.push_back(one[k]);
+      std::ranges::sort(of_all);
+      for (numbers& one : all) one[k] -= of_all[2];
+    }
+    return all;
+  });
+}
+TEST_CASE("a state is like a parameter, and not like the value that a step gives it") {
+  std::string refusal;
+  try {
+    program::of<in_f64<mt::replicas<train_step, replica, state_of_no_parameter>>>();
+  } catch (mt::error const& e) { refusal = e.what(); }
+  CHECK(refusal.find("G08: state_like: the argument is not a parameter or state") != std::string::npos);
+  CHECK(refusal.find("policies.cpp") != std::string::npos);
 }

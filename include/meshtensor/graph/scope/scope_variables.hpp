@@ -67,6 +67,21 @@ class scope_variables : public untyped_scope {
     return b_->m.variables[row == no_id ? 0 : row];
   }
 
+  // The dims of a declaration in the eaches that are open, which add their dims themselves.
+  constexpr shape without_eaches(shape const& dims) const {
+    shape own{};
+    for (int i = 0; i < dims.count; ++i)
+      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
+    return own;
+  }
+  constexpr void require_variable(value_id v, line const& where) const {
+    if (variable_of(v) != no_id) return;
+    at_line(where);
+    diagnostic d{};
+    b_->note(d << "G08 state_like: the argument is not a parameter or state: state_like takes it as it was declared, "
+                  "in a policy r[i].before");
+  }
+
   // Gives a variable its next value, or reports why not. `amends` says that it may replace an earlier update.
   constexpr void replace(value_id variable, value_id next, path_id path, bool amends, line const& where) const {
     variable_id const target = variable_of(variable);

@@ -40,4 +40,13 @@ inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
 template <class T>
 using tuple_of = std::remove_cvref_t<decltype(as_tuple(std::declval<T const&>()))>;
 
+/// Notes an error if the next value of a carry has another dtype than the carry.
+constexpr void require_dtype_of_carry(builder& b, value_id carry, value_id next) {
+  value const &before = b.m.values[carry], &after = b.m.values[next];
+  if (before.type == after.type) return;
+  diagnostic d{};
+  add_type(d << "T02 a loop's carry is ", b.m, before.type, before.dims);
+  b.note(add_type(d << ", but its next value is ", b.m, after.type, after.dims) << ": cast it");
+}
+
 }  // namespace meshtensor::detail

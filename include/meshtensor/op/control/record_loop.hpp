@@ -73,8 +73,7 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, End const& end, Ca
   id_list<> results{}, operands{};
   id_list<> const first = ids_of(carries), last = ids_of(next);
   for (int i = 0; i < first.count; ++i) {
-    b.expect(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
-             "T02 a loop's next carry has another dtype than the carry: cast it");
+    require_dtype_of_carry(b, first.at[i], last.at[i]);
     results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
   }
   if constexpr (End::is_early) {

@@ -27,7 +27,7 @@ consteval auto each_body_finding(std::tuple<X...> const*) {
     using Given = std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, sliced_t<X, D> const&...>>;
     if constexpr (std::is_void_v<Given>) return no_error{};
     else if constexpr (!is_handles<Given>)
-      return refusal<"T11 the body of each and map returns tensors, several as a tuple, or nothing", Given>{};
+      return refusal<"T11 the body of each and map returns tensors, several as one flat tuple, or nothing", Given>{};
     else if constexpr (shows<Given, D>)
       return refusal<
           "T44 the body of each and map returns a tensor that has their dim already: reduce over the dim, or rename it",

@@ -19,7 +19,7 @@ namespace meshtensor::detail {
 /// The next carry `given` as a handle like the carry `H`.
 template <class H, class G>
 constexpr H next_carry(builder& b, H const& carry, G const& given) {
-  b.expect(b.m.values[given.id].type == H::type, "T02 a loop's next carry has another dtype than the carry: cast it");
+  require_dtype_of_carry(b, carry.id, given.id);
   return H(&b, aligned(b, b.use(given.id), b.m.values[carry.id].dims));
 }
 
