@@ -29,6 +29,14 @@ struct gradients {
   constexpr parameter_gradient<T> operator[](int i) const {
     return {any_tensor<T>(owner, parameters.at[i]), any_tensor<T>(owner, values.at[i])};
   }
+  /// The results of a function in place of the gradients, for the same parameters: `g.transformed([&](auto dw) { return
+  /// dw * factor; })`. An optimizer takes them if each has the dims of its parameter again.
+  template <class F>
+  constexpr gradients transformed(F const& of_gradient) const {
+    gradients all{owner, parameters, {}};
+    for (int i = 0; i < size(); ++i) all.values.add(any_tensor<T>(of_gradient((*this)[i].gradient)).id);
+    return all;
+  }
 };
 
 namespace detail {
