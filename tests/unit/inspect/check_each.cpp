@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tools that look at programs with each, map and steps: `check` agrees, and finds a planted difference with its index;
-// the prediction has the costs of the program; the simulation, the explanation, the page, the recording and exports work.
+// the prediction has the costs of the program; simulations, explanations, pages, recordings and exports work.
 // passes: start-up
 // needs: io
 // timeout: 300
