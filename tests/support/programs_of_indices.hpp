@@ -43,7 +43,8 @@ struct ensemble {
 struct private_gradients {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), example, in);
-    auto w = s.parameter("w", in, hidden, mt::normal(0.5)), b = s.parameter("b", hidden, mt::normal(0.5));
+    auto w = s.parameter("w", in, hidden, mt::normal(0.5));
+    auto b = s.parameter("b", hidden, mt::normal(0.5));
     auto [losses, norms, by_w, by_b] = mt::map(s / "examples", example, x, [&](mt::scope auto, auto one) {
       auto y = tanh(einsum(one, w, to(hidden)) + b) - 0.5;
       auto loss = sum(y * y);

@@ -131,7 +131,8 @@ struct privately {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), example, in);
     auto [losses, all] = mt::map(s, example, x, [&](mt::scope auto m, auto one) {
-      auto w = m.parameter("w", in, hidden), b = m.parameter("b", hidden, mt::zeros);
+      auto w = m.parameter("w", in, hidden);
+      auto b = m.parameter("b", hidden, mt::zeros);
       auto loss = loss_of_one(one, w, b);
       auto mine = mt::gradient_by_parameters<mt::f64>(loss);
       auto share = 1 / maximum(1, mt::global_norm(mine) / 0.125);
@@ -153,7 +154,8 @@ namespace by_name {  // the same name, because noise follows from it
 struct privately {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), example, in);
-    auto w = s.parameter("w", in, hidden), b = s.parameter("b", hidden, mt::zeros);
+    auto w = s.parameter("w", in, hidden);
+    auto b = s.parameter("b", hidden, mt::zeros);
     auto [losses, by_w, by_b] = mt::map(s, example, x, [&](mt::scope auto, auto one) {
       auto loss = together::privately::loss_of_one(one, w, b);
       auto [dw, db] = gradient(loss, w, b);
