@@ -66,13 +66,14 @@ struct settling {
     auto [losses, counts] = mt::each(s / "tasks", task, x, [](mt::scope auto m, auto own) {
       auto w = m.parameter("w", in, next_in, mt::normal(0.5));
       auto [each, n] = mt::map(m / "examples", example, own, [&](mt::scope auto e, auto one) {
-        auto [count, h] = mt::while_loop(
+        auto settled = mt::while_loop(
             e / "settle", mt::at_most(6), [](auto, auto v) { return max(abs(v)) > 0.3; },
             [&](auto, auto v) { return rename(tanh(einsum(v, w, to(next_in))), next_in, in) * 0.9; }, one);
+        auto h = std::get<1>(settled);
         auto size = sum(one * w);  // of [in, next_in]
         auto loss = mt::cond(
             e / "way", size > 0, [&](auto) { return log(1 + size) + sum(h * h); }, [&](auto) { return sum(h * h); });
-        return std::tuple(loss, count);
+        return std::tuple(loss, std::get<0>(settled));
       });
       auto loss = mean(each);
       mt::momentum{.learning_rate = 0.05}.minimize(m / "optimizer", loss);
@@ -114,7 +115,7 @@ struct by_task : mt::layout<mt::shard<task, ranks>> {};
 struct by_example : mt::layout<mt::shard<example, ranks>> {};
 struct by_in : mt::layout<mt::shard<in, ranks>> {};
 
-/// What a program was fed, and what it gave: the outputs of some steps, then every value of the store.
+/// Numbers to feed in a step, and how many of them a program takes.
 inline std::vector<double> waves(std::size_t count, int step = 0) {
   std::vector<double> all(count);
   for (std::size_t i = 0; i < count; ++i) all[i] = std::sin(0.7 * static_cast<double>(i) + 0.3 + step);
@@ -132,7 +133,7 @@ inline constexpr std::size_t fed<rounds_of_training> = 3 * 6 * 4;
 template <class Program>
 struct in_f64 : mt::precision<Program, mt::f64> {};
 
-/// Runs some steps of an executable of `in_f64<Program>`.
+/// Runs some steps of an executable of `in_f64<Program>`: the outputs of all steps, then every f64 of the store.
 template <class Program, class Step>
 std::vector<double> outcome_of(Step& step, mt::store& weights, int steps = 3) {
   std::vector<double> all;
