@@ -39,6 +39,11 @@ struct watch_attributes {
   constexpr attributes packed() const { return {{name, of_gradient}}; }
 };
 
+/// Marks a comparison whose result says which indices of an `each` run the region that it is in. See
+/// pass/widen/decision.hpp. `check_numerics` needs it to leave out the others.
+constexpr void mark_as_taking_part(node& n) { n.attribute[0] = 1; }
+constexpr bool says_who_takes_part(node const& n) { return n.kind == primitive::elementwise && n.attribute[0] == 1; }
+
 struct read_attributes {
   variable_id variable;
 

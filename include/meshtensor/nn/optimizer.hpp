@@ -28,7 +28,7 @@ constexpr X as_divisor(X const& x, bool may_be_zero) {
 /// √Σ g² over all gradients. In f64 no square of a narrower float overflows or vanishes. Squares of f64 may do so, and
 /// are added as `scaled_squares.hpp` says.
 template <dtype T>
-constexpr tensor<dtype::f64> global_norm(gradients<T> const& g) {
+constexpr tensor<dtype::f64> norm_in_f64(gradients<T> const& g) {
   builder& b = *g.owner;
   value_id usual = no_id, lowered = no_id;
   auto const add_up = [&](value_id& all, value_id term) { all = all == no_id ? term : add(b, all, term); };
@@ -50,7 +50,7 @@ constexpr tensor<dtype::f64> global_norm(gradients<T> const& g) {
 template <dtype T, scope S>
 constexpr tensor<T> clipping(S const& s, gradients<T> const& g, number const& limit, bool may_be_zero) {
   auto const most = own_tensor<dtype::f64>(s, limit);
-  return cast<T>(most / as_divisor(maximum(global_norm(g), most), may_be_zero));
+  return cast<T>(most / as_divisor(maximum(norm_in_f64(g), most), may_be_zero));
 }
 
 /// Stands for a loss that was not given.
@@ -61,6 +61,18 @@ struct all_parameters {
   constexpr path_id path() const { return no_id; }
 };
 
+/// Requires that a given gradient has the dims of its parameter.
+template <dtype T>
+constexpr void require_dims_of_parameter(builder& b, parameter_gradient<T> const& given) {
+  meshtensor::module const& m = b.m;
+  value const &p = m.values[given.parameter.id], &g = m.values[given.gradient.id];
+  if (g.dims.includes(p.dims) && p.dims.includes(g.dims)) return;
+  diagnostic d{};
+  variable const& v = m.variables[meshtensor::detail::variable_read(b, given.parameter.id)];
+  add_type(add_path(d << "T03 minimize: the gradient by '", m, v.path) << "' is ", m, g.type, g.dims);
+  b.note(add_type(d << ", and the parameter ", m, p.type, p.dims)
+         << ": take the sum or mean of the gradient over the dims that the parameter lacks");
+}
 /// The gradients by the parameters under a path. They are those of a loss, or chosen from given gradients.
 template <dtype T, class What>
 constexpr gradients<T> gradients_of(builder& b, What const& what, path_id root) {
@@ -71,7 +83,7 @@ constexpr gradients<T> gradients_of(builder& b, What const& what, path_id root) 
   } else {
     for (int i = 0; i < what.size(); ++i)
       if (meshtensor::detail::sees_parameter(b, what.parameters.at[i], T, root))
-        g.parameters.add(what.parameters.at[i]), g.values.add(what.values.at[i]);
+        require_dims_of_parameter(b, what[i]), g.parameters.add(what.parameters.at[i]), g.values.add(what.values.at[i]);
   }
   if (g.size() != 0) return g;
   diagnostic d{};
@@ -161,5 +173,19 @@ constexpr void minimize(How const& how, S const& s, What const& what, P const& p
 }
 
 }  // namespace detail
+
+/// The common norm of all gradients, √Σ g². No square overflows or vanishes on the way. For example, `1 / maximum(1,
+/// mt::global_norm(g) / limit)` is the factor that clips them to `limit`.
+///
+/// dims    none
+template <dtype T>
+constexpr tensor<T> global_norm(gradients<T> const& g, line const& where = {}) {
+  meshtensor::detail::composed const at_line(g.owner, where, "global_norm");
+  return cast<T>(detail::norm_in_f64(g));
+}
+
 }  // namespace nn
+
+using nn::global_norm;
+
 }  // namespace meshtensor

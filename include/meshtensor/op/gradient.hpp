@@ -19,8 +19,7 @@ struct parameter_gradient {
   any_tensor<T> parameter, gradient;
 };
 
-/// All parameters of a program with their gradients. To change a gradient before an optimizer takes it, use `set`: for
-/// example, `all.set(i, all[i].gradient * 0.5)`.
+/// All parameters of a program with their gradients.
 template <dtype T>
 struct gradients {
   builder* owner;
@@ -31,12 +30,19 @@ struct gradients {
   constexpr parameter_gradient<T> const operator[](int i) const {
     return {any_tensor<T>(owner, parameters.at[i]), any_tensor<T>(owner, values.at[i])};
   }
-  /// Replaces a gradient by a tensor with the dims of the parameter.
+  /// The results of a function in place of the gradients, for the same parameters: `g.transformed([&](auto dw) { return
+  /// dw * factor; })`. An optimizer takes them if each has the dims of its parameter again.
   ///
-  /// errors  G18 a tensor of another program; T03 other dims, at the update
-  constexpr void set(int i, any_tensor<T> const& gradient) {
-    owner->expect(gradient.owner == owner, "G18 a tensor of one program is used in another");
-    values.at[i] = gradient.id;
+  /// errors  G18 a result of another program
+  template <class F>
+  constexpr gradients transformed(F const& of_gradient) const {
+    gradients all{owner, parameters, {}};
+    for (int i = 0; i < size(); ++i) {
+      any_tensor<T> const given(of_gradient((*this)[i].gradient));
+      owner->expect(given.owner == owner, "G18 a tensor of one program is used in another");
+      all.values.add(given.id);
+    }
+    return all;
   }
 };
 

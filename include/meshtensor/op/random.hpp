@@ -130,6 +130,16 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
   return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
+/// Normal floats with the dtype and dims of a tensor: `normal_like(s / "noise", g)`. Otherwise like `normal`.
+template <scope S, handle X>
+requires(is_float(X::type))
+constexpr X normal_like(S const& s, X const& x, line const& where = {}) {
+  auto const here = s.enter();
+  detail::recording r(&s.graph_builder(), where);
+  value const like = r.b.m.values[r.b.use(x.id)];
+  return X(&r.b, random(r.b, distribution::normal, like.type, like.dims));
+}
+
 /// True with the given probability, which is a number: `bernoulli(s / "keep", 0.9, to(batch, d_model))`. Otherwise like
 /// `uniform`.
 template <scope S, number_like P, dim_type... D>

@@ -5,44 +5,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/bytes.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/job/rank_context.hpp"
-#include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/schedule.hpp"
+#include "meshtensor/run/indices_taking_part.hpp"
+#include "meshtensor/run/recomputed_kernel.hpp"
 
 namespace meshtensor::detail {
-
-/// The number of infinite or NaN elements, and the index of the first.
-struct not_finite {
-  std::int64_t count = 0, first = -1;
-};
-
-/// Tests the bits, because a compiler that assumes finite numbers removes `isfinite`.
-template <class Bits>
-not_finite find_not_finite(void const* elements, std::int64_t size, Bits exponent) {
-  auto const* const at = static_cast<Bits const*>(elements);
-  not_finite found;
-  for (std::int64_t i = 0; i < size; ++i) found.count += (at[i] & exponent) == exponent;
-  for (std::int64_t i = 0; found.count != 0 && found.first < 0; ++i)
-    if ((at[i] & exponent) == exponent) found.first = i;
-  return found;
-}
-inline not_finite find_not_finite(view const& v) {
-  switch (v.type) {
-    case dtype::f64: return find_not_finite<std::uint64_t>(v.data, v.size(), 0x7ffull << 52);
-    case dtype::f32: return find_not_finite<std::uint32_t>(v.data, v.size(), 0x7f800000u);
-    case dtype::bf16: return find_not_finite<std::uint16_t>(v.data, v.size(), 0x7f80u);
-    default: return {};
-  }
-}
 
 /// An observer of an engine, called before and after each node. Copies of it share their buffers, one for each rank,
 /// because ranks may be threads. It is a template, so that only programs that use it compile its loops.
@@ -52,14 +27,15 @@ class numerics_check {
   numerics_check(module const& m, binding const& numbers, std::int64_t ranks)
       : m_(m),
         ranks_(ranks),
-        kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(ranks))),
-        awaited_(awaited_values(m, numbers)) {}
+        kept_(std::make_shared<std::vector<kept_of_rank>>(static_cast<std::size_t>(ranks))),
+        awaited_(awaited_values(m, numbers)),
+        participation_(std::make_shared<participation>(m)) {}
 
   /// Copies the operands that a kernel may overwrite, so that `after` can recompute the nodes of the kernel.
   void before(node const& n, std::span<rank_context const> held) const {
     if (n.kind != primitive::kernel && !is_whole(n)) return;
     for (rank_context const& p : held) {
-      operands_kept& all = (*kept_)[static_cast<std::size_t>(p.rank())];
+      operands_kept& all = of(p).operands;
       all.resize(std::max(all.size(), static_cast<std::size_t>(n.operands.count)));
       for (int i = 0; i < n.operands.count; ++i) {
         std::vector<double>& copy = all[static_cast<std::size_t>(i)];
@@ -74,18 +50,44 @@ class numerics_check {
   void after(node const& n, std::span<rank_context const> held) const {
     if (n.kind == primitive::argument || (shares_memory(n) && n.kind != primitive::wait)) return;
     for (rank_context const& p : held) {
+      if (value_id const v = participation_->made_by(m_, n); v != no_id) keep_who_takes_part(n, v, p);
       for (int i = 0; i < n.results.count; ++i) {
         value_id const v = m_.result(n, i);
         if (awaited_[v]) continue;  // may still be in flight, so it is checked at its wait
         if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_strided_slice(v) || !p.is_here(v)) continue;
-        if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
+        if (is_bad(v, p.at(v), p)) tell(n, i, p);
       }
     }
   }
 
  private:
-  using operands_kept = std::vector<std::vector<double>>;
+  struct kept_of_rank {
+    operands_kept operands;
+    indices_taking_part taking_part;
+  };
 
+  kept_of_rank& of(rank_context const& p) const { return (*kept_)[static_cast<std::size_t>(p.rank())]; }
+  not_finite find_bad(value_id v, view const& seen, rank_context const& p) const {
+    not_finite const all = find_not_finite(seen);
+    return all.count == 0 ? all : of_those_taking_part(masks_at(m_.values[v].region, p), seen, all);
+  }
+  std::vector<view> masks_at(region_id region, rank_context const& p) const {
+    std::vector<view> all;
+    for (region_id r = region; r != no_id; r = m_.regions[r].parent) {
+      if (view const* const kept = of(p).taking_part.of(r); kept != nullptr) all.push_back(*kept);
+      value_id const argument = participation_->argument_of(r);
+      if (argument != no_id && p.pointer(argument) != nullptr && !p.is_strided_slice(argument) && p.is_here(argument))
+        all.push_back(p.at(argument));
+    }
+    return all;
+  }
+  bool is_bad(value_id v, view const& seen, rank_context const& p) const { return find_bad(v, seen, p).count != 0; }
+  void keep_who_takes_part(node const& n, value_id v, rank_context const& p) const {
+    if (m_.result(n) == v) return of(p).taking_part.keep(n.region, p.at(v));
+    recomputed_kernel kernel(m_, p, [v](value_id made, view const&) { return made == v; });
+    kernel.run(n, of(p).operands);
+    of(p).taking_part.keep(n.region, kernel.at(v));
+  }
   bool is_written(node const& n, value_id operand, rank_context const& p) const {
     for (int k = 0; k < n.results.count; ++k) {
       value_id const out = m_.result(n, k);
@@ -96,72 +98,20 @@ class numerics_check {
   }
   [[noreturn]] void tell(node const& n, int result, rank_context const& p) const {
     view const seen = p.at(m_.result(n, result));
-    if (!has_region(n)) raise(n.kind == primitive::wait ? awaited(m_, n) : n, m_.result(n, result), seen, p);
-    inside all(m_, p);
+    if (!recomputed_kernel::runs(n))
+      raise(n.kind == primitive::wait ? awaited(m_, n) : n, m_.result(n, result), seen, p);
+    recomputed_kernel all(m_, p, [&](value_id v, view const& made) { return is_bad(v, made, p); });
     try {
-      all.run(n, (*kept_)[static_cast<std::size_t>(p.rank())]);
+      all.run(n, of(p).operands);
     } catch (error const&) {}  // if a rule has no reference loops, name the node that made the kernel's result
     if (all.found != no_id) raise(m_.nodes[m_.values[all.found].node], all.found, all.at(all.found), p);
     value_id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
     raise(m_.nodes[m_.values[last].node], last, seen, p);
   }
-  static bool has_region(node const& n) { return n.kind == primitive::kernel || n.kind == primitive::composite; }
-
-  /// Recomputes a kernel node by node, until a value is infinite or NaN.
-  class inside {
-   public:
-    inside(module const& m, rank_context const& p) : m_(m), p_(p), at_(p.windows(), p.windows() + m.value_count) {}
-    value_id found = no_id;
-    view const& at(value_id v) const { return at_[v]; }
-
-    void run(node const& n, operands_kept& kept) {
-      for (int i = 0; i < n.operands.count; ++i) {
-        view& v = at_[m_.operand(n, i)];
-        auto& copy = kept[static_cast<std::size_t>(i)];
-        v.data = copy.empty() ? p_.pointer(m_.operand(n, i)) : reinterpret_cast<std::byte*>(copy.data());
-      }
-      call(n);
-    }
-
-   private:
-    void call(node const& n) {
-      region_id const r = m_.region_of(n, 0);
-      region const& body = m_.regions[r];
-      for (int i = 0; i < n.operands.count; ++i)  // with the operand's strides, because it may be a window
-        at_[m_.link(body.arguments, i)] = at_[m_.operand(n, i)];
-      for (int i = 0; i < m_.node_count && found == no_id; ++i) {
-        node const& one = m_.nodes[i];
-        if (one.region != r || one.kind == primitive::argument) continue;
-        if (has_region(one)) call(one);
-        else compute(one);
-      }
-      for (int i = 0; i < body.results.count && found == no_id; ++i)
-        at_[m_.result(n, i)].data = at_[m_.link(body.results, i)].data;
-    }
-    void compute(node const& n) {
-      std::vector<view> operands, results;
-      for (int i = 0; i < n.operands.count; ++i) operands.push_back(at_[m_.operand(n, i)]);
-      for (int i = 0; i < n.results.count; ++i) {
-        view& v = at_[m_.result(n, i)];
-        memory_.emplace_back(static_cast<std::size_t>(v.bytes() + 7) / 8 + 1);
-        v.data = memory_.back().data();
-        results.push_back(v);
-      }
-      evaluate<>({m_, n, operands.data(), results.data(), p_.context});
-      for (int i = 0; i < n.results.count && found == no_id; ++i)
-        if (find_not_finite(results[static_cast<std::size_t>(i)]).count != 0) found = m_.result(n, i);
-    }
-
-    meshtensor::module const& m_;
-    rank_context const& p_;
-    std::vector<view> at_;
-    std::deque<std::vector<double>> memory_;
-  };
-
   /// Throws an error such as `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are not
   /// finite, …`.
   [[noreturn]] void raise(node const& made_by, value_id v, view const& seen, rank_context const& p) const {
-    not_finite const bad = find_not_finite(seen);
+    not_finite const bad = find_bad(v, seen, p);
     std::string where, which = what(made_by);
     std::int64_t rest = bad.first;
     for (int d = 0; d < seen.count; rest %= seen.stride[d], ++d)
@@ -206,8 +156,9 @@ class numerics_check {
 
   meshtensor::module const& m_;
   std::int64_t ranks_;
-  std::shared_ptr<std::vector<operands_kept>> kept_;  // by rank
-  std::vector<bool> awaited_;                         // by value
+  std::shared_ptr<std::vector<kept_of_rank>> kept_;  // by rank
+  std::vector<bool> awaited_;                        // by value
+  std::shared_ptr<participation const> participation_;
 };
 
 /// Checks the values of all later steps of a session.

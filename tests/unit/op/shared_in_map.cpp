@@ -311,12 +311,10 @@ struct clipped_in_map {
     auto const x = s.input("x", s.real(), task, in);
     auto const losses = mt::map(s, task, x, [](mt::scope auto m, auto one) {
       auto const error = sum(one * m.parameter("w", in, mt::constant(0.75))) + m.parameter("b", mt::constant(0.25));
-      auto all = mt::gradient_by_parameters<mt::f64>(error * error);
-      auto squares = mt::full(m, 0, m.real());
-      for (int i = 0; i < all.size(); ++i) squares = squares + sum(all[i].gradient * all[i].gradient);
-      for (int i = 0; i < all.size(); ++i)
-        all.set(i, mean(mt::across(all[i].gradient / maximum(1, sqrt(squares) / 0.5), task), task));
-      mt::momentum{.learning_rate = 0.1}.minimize(m / "optimizer", all);
+      auto const mine = mt::gradient_by_parameters<mt::f64>(error * error);
+      auto const scale = 1 / maximum(1, mt::global_norm(mine) / 0.5);
+      auto const of_all = mine.transformed([&](auto g) { return mean(mt::across(g * scale, task), task); });
+      mt::momentum{.learning_rate = 0.1}.minimize(m / "optimizer", of_all);
       return error * error;
     });
     s.output("losses", losses);

@@ -7,13 +7,24 @@
 
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/control/loop_types.hpp"
+#include "meshtensor/op/gradient.hpp"
 
 namespace meshtensor::detail {
 
 template <class T, class D>
 inline constexpr bool shows = has_dim_v<typename T::dim_list, D>;
+template <dtype T, class D>
+inline constexpr bool shows<gradients<T>, D> = false;  // their types do not tell
 template <class... T, class D>
-inline constexpr bool shows<std::tuple<T...>, D> = (has_dim_v<typename T::dim_list, D> || ...);
+inline constexpr bool shows<std::tuple<T...>, D> = (shows<T, D> || ...);
+
+/// Whether the body of an each may return this: tensors and gradients, several as a tuple.
+template <class T>
+inline constexpr bool may_leave_each = handle<T>;
+template <dtype T>
+inline constexpr bool may_leave_each<gradients<T>> = true;
+template <class... T>
+inline constexpr bool may_leave_each<std::tuple<T...>> = (may_leave_each<T> && ...);
 
 /// The first error that the types of an each over `D` show, or `no_error`. `X` are its operands.
 template <scope S, dim_type D, class Body, class... X>
@@ -26,7 +37,7 @@ consteval auto each_body_finding(std::tuple<X...> const*) {
   else {
     using Given = std::remove_cvref_t<std::invoke_result_t<Body const&, S const&, sliced_t<X, D> const&...>>;
     if constexpr (std::is_void_v<Given>) return no_error{};
-    else if constexpr (!is_handles<Given>)
+    else if constexpr (!may_leave_each<Given>)
       return refusal<"T11 the body of each and map returns tensors, several as one flat tuple, or nothing", Given>{};
     else if constexpr (shows<Given, D>)
       return refusal<

@@ -8,6 +8,7 @@
 
 #include "meshtensor/op/control/loop_types.hpp"
 #include "meshtensor/op/detail/structure.hpp"
+#include "meshtensor/op/gradient.hpp"
 
 namespace meshtensor {
 
@@ -33,17 +34,44 @@ constexpr void require_each(builder& b, dim_id dim, char const* what) {
            << "' is open here: it is called in the body of one, with that dim");
 }
 
+/// A result as the body of an each makes it.
+template <handle H>
+constexpr H used(builder& b, H const& x) {
+  return H(&b, b.use(x.id));
+}
+template <dtype T>
+constexpr gradients<T> used(builder& b, gradients<T> const& g) {
+  gradients<T> all{&b, g.parameters, {}};
+  for (value_id v : ids(g.values)) all.values.add(b.use(v));
+  return all;
+}
+/// The same outside, for all indices.
+template <class D, handle H>
+constexpr stacked_t<H, D> shown_outside(builder& b, dim_id dim, H const& x) {
+  return stacked_t<H, D>(&b, shown(b, x.id, dim));
+}
+template <class D, dtype T>
+constexpr gradients<T> shown_outside(builder& b, dim_id dim, gradients<T> const& g) {
+  gradients<T> all{&b, {}, {}};
+  for (int i = 0; i < g.size(); ++i) {
+    variable_id const which = variable_read(b, g.parameters.at[i]);
+    for (int k = 0; k < b.m.node_count; ++k)
+      if (node const& n = b.m.nodes[k]; n.kind == primitive::read && variable_of(n) == which) {
+        all.parameters.add(b.use(b.m.result(n)));
+        all.values.add(shown(b, g.values.at[i], dim));
+        break;
+      }
+  }
+  return all;
+}
+
 /// Ends an each: the results of its body for all indices.
 template <class D, class Given>
 constexpr auto shown_all(builder& b, dim_id dim, Given const& given) {
-  id_list<> results = ids_of(as_tuple(given));
-  for (int i = 0; i < results.count; ++i) results.at[i] = b.use(results.at[i]);
+  auto const inside = std::apply([&](auto const&... x) { return std::tuple{used(b, x)...}; }, as_tuple(given));
   b.end_each();
-  for (int i = 0; i < results.count; ++i) results.at[i] = shown(b, results.at[i], dim);
-  auto const all = [&]<class... H, std::size_t... I>(std::tuple<H...> const&, std::index_sequence<I...>) {
-    return std::tuple{stacked_t<H, D>(&b, results.at[I])...};
-  }(as_tuple(given), std::make_index_sequence<std::tuple_size_v<decltype(as_tuple(given))>>());
-  return as_given<Given>(all);
+  return as_given<Given>(
+      std::apply([&](auto const&... x) { return std::tuple{shown_outside<D>(b, dim, x)...}; }, inside));
 }
 
 /// The handles of operands as one index sees them.
