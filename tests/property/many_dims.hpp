@@ -2,6 +2,8 @@
 // Programs whose tensors have nine and ten dims, alone and in eaches, on a device: what the interpreter gives.
 #pragma once
 
+#include <algorithm>
+
 #include "meshtensor/meshtensor.hpp"
 #include "property/under_layout.hpp"
 
@@ -132,16 +134,17 @@ int hold(Before const& before) {
   return ran;
 }
 
-/// All of them. `before` makes the machine of each run.
+/// All of them; gives the number of layouts under which they ran. `before` makes the machine of each run.
 template <class Device, class Before>
-void hold_all(Before const& before) {
-  CHECK(hold<Device, ten>(before) > 3);
-  CHECK(hold<Device, nine>(before) > 3);
-  CHECK(hold<Device, eight_in_two>(before) > 3);
+long hold_all(Before const& before) {
+  long const of_ten = hold<Device, ten>(before), of_nine = hold<Device, nine>(before),
+             of_eight = hold<Device, eight_in_two>(before);
+  CHECK(std::min({of_ten, of_nine, of_eight}) > 3);
+  return of_ten + of_nine + of_eight;
 }
 template <class Device>
-void hold_all() {
-  hold_all<Device>([] { return 0; });
+long hold_all() {
+  return hold_all<Device>([] { return 0; });
 }
 
 }  // namespace many_dims
