@@ -3,7 +3,9 @@
 // passes: start-up
 #include "unit/regime/beside_host.hpp"
 
+#include <cmath>
 #include <limits>
+#include <map>
 
 using namespace beside_host;
 
@@ -93,6 +95,26 @@ TEST_CASE("each client is drawn in an equal share of the periods") {
   for (int step = 0; step < periods; ++step)
     for (int const client : sample(2, 1, step, equal)) ++drawn_in[static_cast<std::size_t>(client)];
   for (int const times : drawn_in) CHECK(std::abs(times - periods / 3) < 110);  // four standard deviations
+}
+TEST_CASE("each set of clients and each matching is drawn equally often") {
+  int const draws = 60000;
+  auto const distance = [&](std::map<int, int> const& found, int kinds) {  // chi squared, in standard deviations
+    double all = 0;
+    for (auto const& [kind, times] : found) all += std::pow(times - double{draws} / kinds, 2) / (double{draws} / kinds);
+    all += (kinds - static_cast<double>(found.size())) * draws / kinds;
+    return (all - (kinds - 1)) / std::sqrt(2.0 * (kinds - 1));
+  };
+  std::map<int, int> sets, pairs;
+  for (int i = 0; i < draws; ++i) {
+    mt::detail::random_order const order{8, mt::detail::scrambled(1, static_cast<std::uint64_t>(i) * 3 + 2)};
+    ++sets[1 << order(0) | 1 << order(1) | 1 << order(2) | 1 << order(3)];
+    int matching = 0;
+    for (int worker = 0; worker < 6; ++worker)
+      matching = 6 * matching + mt::random_matching<5>::incoming(6, i, worker, 0).source;
+    ++pairs[matching];
+  }
+  CHECK(std::abs(distance(sets, 70)) < 4);
+  CHECK(std::abs(distance(pairs, 15)) < 4);
 }
 TEST_CASE("a client without examples may have any values") {
   program many = program::of<in_f64<mt::replicas<train_step, replica, mt::federated_averaging<1, 6>>>>();
