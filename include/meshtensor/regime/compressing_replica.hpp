@@ -43,6 +43,7 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
   }
   template <handle Start>
   constexpr Start mean_from(Start const& start, updated_parameter<Replica::type> const& p) const {
+    require_common_start<Replica>();
     return start + mean(Start(p.after - start), p.before);
   }
   template <topology T>

@@ -160,6 +160,15 @@ TEST_CASE("local SGD sends compressed ways from the start of a period") {
   compare<mt::compressed<mt::top_k_values<1, 5>, mt::local_sgd<3>>, wide_step>(10, local(3, top(1, 5), top(3, 5)));
   compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, rounded(8), rounded(8)));
 }
+TEST_CASE("post-local SGD compresses its means of parameters, because gradients have kept replicas equal") {
+  mixing const later = local(3, rounded(8), rounded(8));
+  compare<mt::by_step<mt::first_steps<4>, mt::synchronous, mt::compressed<mt::quantized<8>, mt::local_sgd<3>>>,
+          plain_step>(10, [&](values const& before, values const& after, std::map<std::string, values>& states,
+                              std::string const& path, int step) {
+    if (step < 4) return combined(before, mean(combined(after, before, minus)), plus);
+    return later(before, after, states, path, step - 4);
+  });
+}
 TEST_CASE("gossip sends compressed changes of public copies") {
   std::vector<std::string> const copies{"regime/first/weight/public_copy", "regime/gain/neighbours"};
   compare<mt::compressed<mt::quantized<8>, mt::decentralized_sgd<>>>(5, gossip<mt::ring>(1, rounded(8)), copies);
