@@ -3,7 +3,14 @@
 // by the number of its examples.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "meshtensor/op/call.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/full.hpp"
+#include "meshtensor/op/gather.hpp"
 #include "meshtensor/regime/period_start.hpp"
 #include "meshtensor/regime/random_topology.hpp"
 #include "meshtensor/regime/wrapped_replica.hpp"

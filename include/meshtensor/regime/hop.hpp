@@ -2,6 +2,7 @@
 // One round of a topology inside a program: each worker keeps a share of its value and gets shares of others'.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <span>
@@ -27,9 +28,10 @@ void require_topology(std::int64_t n) {
 }
 
 /// A name for a topology. It ends in digits that depend on the messages, so that programs with topologies that differ
-/// have fingerprints that differ.
+/// have fingerprints that differ. In a name of a state, all compilers spell the topology alike, so it has no template
+/// arguments.
 template <topology T>
-constexpr name label_of() {
+constexpr name label_of(bool of_state = false) {
   std::uint64_t key = 0;
   for (int n = 1; n < 9; ++n)
     for (int round = 0; round < 4; ++round)
@@ -38,7 +40,10 @@ constexpr name label_of() {
         key = scrambled(key, static_cast<std::uint64_t>(e.weight * 0x1p52));
       });
   diagnostic d{};
-  d << std::string_view(letters(type_name<T>())).substr(0, 20) << "/" << static_cast<long long>(key >> 32);
+  letters const spelled(topology_name<T>());
+  std::string_view const all = spelled;
+  d << all.substr(0, of_state ? std::min<std::size_t>(all.find('<'), 20) : 20) << (of_state ? "_" : "/")
+    << static_cast<long long>(key >> 32);
   return name::of(d.view());
 }
 
