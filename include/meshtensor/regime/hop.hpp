@@ -179,8 +179,8 @@ class topology_round {
 /// dims    those of the tensor, which has the dim of the workers
 /// layout  if the dim is sharded, each rank sends one message to each rank whose workers receive from its own
 /// grad    that of `permute`
-/// errors  G49 values are lost or multiplied, or some workers are never connected. The compiler checks up to 64
-///         workers, and the first step checks more
+/// errors  G49 values are lost or multiplied, some workers are never connected, or public copies do not follow the
+///         messages. The compiler checks up to 64 workers, and the first step checks more
 template <topology T, scope S, dim_type D>
 constexpr topology_round<T, D> hop(S const& s, D along, number const& round, line const& where = {}) {
   static_assert(is_valid<detail::topology_finding<T, D>>);

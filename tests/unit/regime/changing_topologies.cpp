@@ -191,6 +191,21 @@ struct one_for_two_peers : mt::random_matching<5> {
     return worker == 0 && own == 2 ? 1 : own;
   }
 };
+/// Worker 0 sends to worker 1 in two rounds of three, and changes one copy there. But worker 1 changes two.
+struct two_for_one_sender {
+  static constexpr int period(int) { return 3; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int, std::int64_t round, int worker, int) {
+    return worker == (round % 3 == 2 ? 0 : 1) ? mt::edge{1 - worker, 0.5} : mt::edge{};
+  }
+  static constexpr double kept(int, std::int64_t round, int worker) {
+    return worker == (round % 3 == 2 ? 1 : 0) ? 0.5 : 1;
+  }
+  static constexpr int copies(int) { return 3; }
+  static constexpr int copy(int, std::int64_t round, int worker) {
+    return static_cast<int>(worker == 0 ? round % 3 / 2 : round % 3);
+  }
+};
 struct copies_out_of_range : mt::random_matching<5> {
   static constexpr int copies(int n) { return n - 1; }
 };
@@ -249,14 +264,22 @@ TEST_CASE("public copies that do not follow the messages are refused") {
   CHECK(mt::check_topology<one_for_itself>(4).view().find("other messages there") != std::string_view::npos);
   CHECK(mt::check_topology<one_for_two_peers>(4).view().find("one of the two changes the same public copy in round") !=
         std::string_view::npos);
+  CHECK(
+      mt::check_topology<two_for_one_sender>(2).view() ==
+      "G49 the topology two_for_one_sender of 2 workers: worker 1 has a message of worker 0 in round 0, and one of the "
+      "two changes the same public copy in round 1, but the other does not: replicas forget what they know of each "
+      "other");
   CHECK(mt::check_topology<copies_out_of_range>(4).view().find("changes public copy 3 in round") !=
         std::string_view::npos);
   for (int n = 1; n <= 64; n += n < 9 ? 1 : 11) CHECK(mt::check_topology<mt::random_matching<5>>(n).empty());
 }
 TEST_CASE("a topology whose rounds differ for many workers alone has as many copies as they need") {
-  static_assert(mt::detail::public_copies<alternates_beyond_64, replica_dim<64>>::count == 1);
-  static_assert(mt::detail::public_copies<alternates_beyond_64, replica_dim<128>>::count == 2);
-  static_assert(mt::detail::public_copies<alternates_beyond_64, replica_dim<128>>::has_dim);
+  using of_few = mt::detail::public_copies<alternates_beyond_64, replica_dim<64>>;
+  using of_many = mt::detail::public_copies<alternates_beyond_64, replica_dim<128>>;
+  int const few = of_few::count, many = of_many::count;
+  CHECK(few == 1);
+  CHECK(many == 2);
+  CHECK(of_many::has_dim);
   CHECK(mt::check_topology<mt::detail::one_copy<alternates_beyond_64>>(64).empty());
   CHECK(mt::check_topology<mt::detail::one_copy<alternates_beyond_64>>(66).view() ==
         "G49 the topology alternates_beyond_64 of 66 workers: worker 0 changes the same public copy in the rounds 0 "
