@@ -42,7 +42,7 @@ struct every_nth_step {
 /// layout  each step sends what its policy sends. Messages in the branches begin after the gradients
 /// state   that of both
 /// errors  G50 a policy that averages gradients is not the first one of `first_steps`: replicas would not be equal
-/// there
+/// there. Or it sends compressed means of parameters, and may begin with replicas that differ
 /// source  Lin et al. 2018, arXiv:1808.07217, algorithm 1 (post-local SGD); Assran et al. 2019, arXiv:1811.10792,
 ///         section 6 (hybrids); Chen et al. 2021, arXiv:2105.09080 (periodic averages)
 template <class Steps, class First, class Then>
@@ -61,14 +61,19 @@ struct by_step : detail::weight_of<First, Then> {
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
     r.either(
-        Steps::holds(r), [](auto const& one) { run<First>(one, 0); },
-        [](auto const& one) { run<Then>(one, Steps::first_later); });
+        Steps::holds(r), [](auto const& one) { run<First, Steps::first_later != 0>(one, 0); },
+        [](auto const& one) { run<Then, Steps::first_later != 0 && keeps_equal<Replica>>(one, Steps::first_later); });
   }
 
  private:
-  template <class Policy, class Replica>
+  /// Whether all replicas have the same parameters after each step of the first policy.
+  template <class Replica>
+  static constexpr bool keeps_equal =
+      detail::exchanges_gradients<First, Replica> && !detail::changes_updates<First, Replica>;
+
+  template <class Policy, bool BeginsEqual, class Replica>
   static constexpr void run(Replica const& r, int first) {
-    detail::weighted_replica<by_step, Policy, Replica> one(r);
+    detail::weighted_replica<by_step, Policy, BeginsEqual, Replica> one(r);
     one.count_from(first);
     if constexpr (detail::changes_updates<Policy, decltype(one)>) {
       for (int i = 0; i < one.size(); ++i) one.set(one[i], one[i].after);  // so that branches inside may replace them

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed messages with error feedback, for any policy.
+// Compressed messages with error feedback, for policies.
 #pragma once
 
 #include "meshtensor/regime/compressing_replica.hpp"
@@ -19,11 +19,14 @@ namespace meshtensor {
 /// round to round, there are several copies x̂, one for each round of a period, or the copies that the topology names.
 ///
 /// Tensors without dims, and values that a policy exchanges without saying of which parameter they are, are sent whole.
+/// In a round of a topology, they take the same step as parameters.
 ///
 /// layout  messages to the same ranks as without compression. A mean of messages that are not linear is an all_to_all
 ///         and an all_gather
-/// state   residual, or public_copy and neighbours, like each parameter, with a dim of copies if there are several
-/// errors  G49 a topology without a period that does not name its copies
+/// state   residual, or public_copy and neighbours, like each parameter, with a dim of copies if there are several. The
+///         last two are under the name of the topology
+/// errors  G49 a topology without a period that does not name its copies; G50 a mean of changes of parameters in
+///         `by_step` after replicas that may differ, and `no_loco`
 /// source  Stich et al. 2018, arXiv:1809.07599, and Karimireddy et al. 2019, arXiv:1901.09847, algorithm 2 (error
 ///         feedback); Tang et al. 2019, arXiv:1905.05957 (error feedback of the mean too); Koloskova et al. 2019,
 ///         arXiv:1902.00340, algorithm 2 (CHOCO-SGD); Taheri et al. 2020, arXiv:2002.10113 (push-sum)

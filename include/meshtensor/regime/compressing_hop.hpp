@@ -2,77 +2,15 @@
 // A round of a topology in which replicas send compressed changes of public copies.
 #pragma once
 
+#include <tuple>
+
+#include "meshtensor/op/detail/arithmetic.hpp"
+#include "meshtensor/op/each.hpp"
+#include "meshtensor/op/elementwise/cast.hpp"
 #include "meshtensor/regime/compressor.hpp"
-#include "meshtensor/regime/wrapped_replica.hpp"
+#include "meshtensor/regime/public_copies.hpp"
 
 namespace meshtensor::detail {
-
-/// Whether a topology has one public copy for any number of workers, because its rounds are all alike.
-template <topology T>
-inline constexpr bool has_one_copy = [] {
-  bool all = true;
-  for (int n = 1; n <= most_checked_workers; ++n) all = all && copies_of<T>(n) == 1;
-  return all;
-}();
-/// The number of public copies for a dim of workers, or 0 if the topology or the dim does not say it.
-template <topology T, dim_type D>
-constexpr int copies_along() {
-  if constexpr (has_one_copy<T>) return 1;
-  else if constexpr (D::dim_rule.kind != extent_rule::fixed) return 0;
-  else return copies_of<T>(static_cast<int>(D::dim_rule.value));
-}
-
-/// The public copy that a worker changes in a round. The operands are the worker, the round and the number of workers.
-template <topology T>
-struct copy_in_round {
-  static constexpr name label = label_of<T>();
-  static constexpr dtype type = dtype::i64;
-  static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
-                  std::span<std::int64_t const> workers, std::span<std::int64_t> copy) {
-    for (std::size_t i = 0; i < copy.size(); ++i)
-      copy[i] = copy_in<T>(static_cast<int>(workers[i]), round[i], static_cast<int>(worker[i]));
-  }
-};
-
-/// The public copies of a replica. If there are several, they have a dim of their own, and a round changes one of them.
-template <topology T, dim_type D>
-struct public_copies {
-  static constexpr int count = copies_along<T, D>() == 0 ? 1 : copies_along<T, D>();
-  static constexpr bool has_dim = !has_one_copy<T>;
-  dim_id along{};
-  value_id which{};
-
-  template <class Replica>
-  constexpr explicit public_copies(Replica const& r) {
-    if constexpr (has_dim) {
-      builder& b = r.scope.graph_builder();
-      along = b.dim(name("public_copies"), extent_rule(count));
-      which = record_call<copy_in_round<T>>(any_tensor<dtype::i64>(r.index()),
-                                            any_tensor<dtype::i64>(full(r.scope, r.round(), i64)),
-                                            any_tensor<dtype::i64>(full(r.scope, r.count(), i64)))
-                  .id;
-    }
-  }
-  /// The dims of all copies of a parameter with these dims.
-  constexpr shape dims_of(shape const& one) const {
-    shape all{};
-    if (has_dim) all.add(along);
-    for (int i = 0; i < one.count; ++i) all.add(one.at[i]);
-    return all;
-  }
-  /// The copy of the round.
-  template <handle X>
-  constexpr X chosen(builder& b, X const& all) const {
-    if (!has_dim) return all;
-    return {&b, gather(b, all.id, which, along, {}, looks_into::whole_table)};
-  }
-  /// All copies, of which that of the round has changed.
-  template <handle X>
-  constexpr X changed(builder& b, X const& all, X const& change) const {
-    if (!has_dim) return all + change;
-    return {&b, add(b, all.id, scatter_add(b, change.id, which, along, b.m.values[all.id].dims))};
-  }
-};
 
 /// A round of a topology in which replicas send changes of their public copies.
 template <class C, class Replica, class Hop, class Copies>
@@ -94,8 +32,12 @@ struct compressing_hop {
     if (dims.count == 0) return (*this)(x);
     auto const& s = one.scope;
     // Copies that do not know each other would be wrong for ever, so all begin again with another number of replicas.
-    X const own_copies = s.state_like("public_copy", parameter, of_all, merge_rule::restart);
-    X const neighbours = s.state_like("neighbours", parameter, of_all, merge_rule::restart);
+    // The sums of neighbours belong to one topology, so each has its own.
+    named_here own_part("topology");
+    own_part.label = Copies::of_topology;
+    auto const own_states = s / own_part;
+    X const own_copies = own_states.state_like("public_copy", parameter, of_all, merge_rule::restart);
+    X const neighbours = own_states.state_like("neighbours", parameter, of_all, merge_rule::restart);
     X const copy = copies.chosen(b, own_copies);
     auto const message = C::encode(s, X(x - copy), s.path_for(parameter), dims);
     X const own_change = C::template decode<X::type>(b, message, dims, {});

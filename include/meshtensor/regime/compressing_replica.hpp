@@ -2,8 +2,13 @@
 // A replica whose means and hops send compressed messages.
 #pragma once
 
+#include <tuple>
+#include <type_traits>
+
+#include "meshtensor/op/full.hpp"
 #include "meshtensor/regime/compressed_mean.hpp"
 #include "meshtensor/regime/compressing_hop.hpp"
+#include "meshtensor/regime/wrapped_replica.hpp"
 
 namespace meshtensor::detail {
 
@@ -43,20 +48,23 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
   }
   template <handle Start>
   constexpr Start mean_from(Start const& start, updated_parameter<Replica::type> const& p) const {
+    require_common_start<Replica>();
     return start + mean(Start(p.after - start), p.before);
   }
   template <topology T>
   constexpr auto hop() const {
     using dim = std::remove_const_t<decltype(this->along_)>;
-    static_assert(has_one_copy<T> || dim::dim_rule.kind == extent_rule::fixed,
+    constexpr bool has_extent = dim::dim_rule.kind == extent_rule::fixed;
+    constexpr bool says_copies = has_extent ? copies_along<T, dim>() > 0 : ever_says_copies<T>;
+    static_assert(!says_copies || has_extent || has_one_copy<T>,
                   "meshtensor G49: compressed: the number of public copies of a replica depends on the number of "
                   "replicas, because the rounds of the topology differ: declare the dim of the replicas with its "
                   "extent");
-    static_assert(dim::dim_rule.kind != extent_rule::fixed || copies_along<T, dim>() > 0,
+    static_assert(says_copies,
                   "meshtensor G49: compressed: replicas know the parameters of their neighbours from all messages so "
                   "far, so the topology must have a period, as mt::one_peer_exponential has, or name its public "
                   "copies by copies(n) and copy(n, round, worker), as mt::random_matching does");
-    auto const send = Replica::template hop<T>();
+    auto const send = Replica::template hop<std::conditional_t<has_extent, T, one_copy<T>>>();
     using hop_type = std::remove_const_t<decltype(send)>;
     using copies_type = public_copies<T, dim>;
     auto const step = full(this->scope, this->scope.number("consensus_step", C::consensus_step), f64);

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/graph/trace.hpp"
-#include "meshtensor/regime/topology.hpp"
+#include "meshtensor/regime/copy_facts.hpp"
 
 namespace meshtensor {
 
@@ -137,19 +136,23 @@ constexpr mixing_facts facts_of(int n) {
   return f;
 }
 
-/// The error of a topology for n workers, or nothing: it loses or multiplies a value, or never connects some workers.
+/// The error of a topology for n workers, or nothing: it loses or multiplies a value, never connects some workers, or
+/// names public copies that do not follow its messages.
 template <topology T>
 constexpr diagnostic check_topology(int n) {
   mixing_facts const f = detail::facts_without_deviation<T>(n);
   diagnostic d{};
   if (f.faulty_worker >= 0) {
-    d << "G49 the topology " << type_name<T>() << " of " << n
+    d << "G49 the topology " << detail::topology_name<T>() << " of " << n
       << " workers does not keep the sum of values: what worker " << f.faulty_worker << " sends and keeps in round "
       << f.faulty_round << " sums to ";
     detail::add_decimals(d, f.faulty_sum < 0 ? 0 : f.faulty_sum) << ", and must sum to 1";
   } else if (f.connected_after < 0) {
-    d << "G49 the topology " << type_name<T>() << " of " << n << " workers does not connect all of them within "
-      << f.rounds << " rounds" << (f.repeats ? ", its period" : "") << ": let more workers exchange messages";
+    d << "G49 the topology " << detail::topology_name<T>() << " of " << n
+      << " workers does not connect all of them within " << f.rounds << " rounds" << (f.repeats ? ", its period" : "")
+      << ": let more workers exchange messages";
+  } else {
+    return detail::check_copies<T>(n, f.repeats ? 2 * f.rounds : f.rounds);
   }
   return d;
 }

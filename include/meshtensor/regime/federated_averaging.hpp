@@ -3,9 +3,17 @@
 // by the number of its examples.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "meshtensor/op/call.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/full.hpp"
+#include "meshtensor/op/gather.hpp"
 #include "meshtensor/regime/period_start.hpp"
 #include "meshtensor/regime/random_topology.hpp"
+#include "meshtensor/regime/wrapped_replica.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -126,6 +134,7 @@ struct federated_averaging {
     constexpr dtype type = Replica::type;
     auto const weighted = [&](any_tensor<type> const& x) { return select(share > 0, x * cast<type>(share), 0); };
     if constexpr (Replica::compresses) {
+      detail::require_common_start<Replica>();
       auto const start = detail::period_start::of(r, p);
       r.set(p, start + r.mean(any_tensor<type>(weighted(p.after - start)), p.before));
     } else {

@@ -2,6 +2,7 @@
 // One round of a topology inside a program: each worker keeps a share of its value and gets shares of others'.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <span>
@@ -27,9 +28,10 @@ void require_topology(std::int64_t n) {
 }
 
 /// A name for a topology. It ends in digits that depend on the messages, so that programs with topologies that differ
-/// have fingerprints that differ.
+/// have fingerprints that differ. In a name of a state, all compilers spell the topology alike, so it has no template
+/// arguments.
 template <topology T>
-constexpr name label_of() {
+constexpr name label_of(bool of_state = false) {
   std::uint64_t key = 0;
   for (int n = 1; n < 9; ++n)
     for (int round = 0; round < 4; ++round)
@@ -38,7 +40,10 @@ constexpr name label_of() {
         key = scrambled(key, static_cast<std::uint64_t>(e.weight * 0x1p52));
       });
   diagnostic d{};
-  d << std::string_view(letters(type_name<T>())).substr(0, 20) << "/" << static_cast<long long>(key >> 32);
+  letters const spelled(topology_name<T>());
+  std::string_view const all = spelled;
+  d << all.substr(0, of_state ? std::min<std::size_t>(all.find('<'), 20) : 20) << (of_state ? "_" : "/")
+    << static_cast<long long>(key >> 32);
   return name::of(d.view());
 }
 
@@ -174,8 +179,8 @@ class topology_round {
 /// dims    those of the tensor, which has the dim of the workers
 /// layout  if the dim is sharded, each rank sends one message to each rank whose workers receive from its own
 /// grad    that of `permute`
-/// errors  G49 values are lost or multiplied, or some workers are never connected. The compiler checks up to 64
-///         workers, and the first step checks more
+/// errors  G49 values are lost or multiplied, some workers are never connected, or public copies do not follow the
+///         messages. The compiler checks up to 64 workers, and the first step checks more
 template <topology T, scope S, dim_type D>
 constexpr topology_round<T, D> hop(S const& s, D along, number const& round, line const& where = {}) {
   static_assert(is_valid<detail::topology_finding<T, D>>);

@@ -15,6 +15,7 @@ namespace meshtensor {
 ///
 /// layout  with one replica a rank, a message of φ and θ to one rank in every step that ends a period
 /// state   start and velocity, like each parameter
+/// errors  G50 inside `compressed`: no message would be compressed
 /// source  Kolehmainen et al. 2025, arXiv:2506.10911, with pairs as groups
 template <int Steps, topology T = random_matching<1>>
 struct no_loco {
@@ -24,6 +25,11 @@ struct no_loco {
 
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
+    static_assert(
+        !Replica::compresses,
+        "meshtensor G50: compressed: the pairs of mt::no_loco exchange whole parameters from before and after "
+        "a period, which are no changes that a message could compress: write mt::no_loco without "
+        "mt::compressed");
     detail::period_start::keep(r, r.begins(period));
     r.when(r.ends(period), [&](auto const& one) {
       auto const mean = one.template hop<T>();

@@ -34,8 +34,8 @@ struct edge {
 ///
 /// Under `compressed`, a worker keeps a public copy of its parameters for each round of a period. A topology without a
 /// period may say which copies there are, by `copies(n)`, and which of them a worker changes in a round, by `copy(n,
-/// round, worker)`. In all rounds in which a worker changes the same copy, it must have the same messages, and so must
-/// its receivers.
+/// round, worker)`, from 0 on. A worker and its receivers must change the same copies in the same rounds. In all rounds
+/// in which a worker changes the same copy, it must have the same messages. `check_topology` looks at this.
 template <class T>
 concept topology = std::is_empty_v<T> && std::default_initializable<T> && requires(int n, std::int64_t round) {
   { T::period(n) } -> std::same_as<int>;

@@ -45,6 +45,8 @@ class training_replica {
   static constexpr dtype type = detail::parameters_of<S>::value;
   /// Whether messages are compressed, so that a policy keeps the values that all replicas know.
   static constexpr bool compresses = false;
+  /// Whether all replicas have equal parameters when the policy begins, so that all know them.
+  static constexpr bool starts_equal = true;
   /// The scope of the policy's own states and numbers.
   S const scope;
 
@@ -95,6 +97,7 @@ class training_replica {
   }
   /// The mean of the values that the step has given to a parameter. `start` is a value that all replicas have, and
   /// `compressed` sends the differences from it.
+  /// errors  G50 inside `compressed`, the policy begins with replicas that differ, so there is no such value
   template <class Start>
   constexpr any_tensor<type> mean_from(Start const& /*start*/, updated_parameter<type> const& p) const {
     return mean(p.after);

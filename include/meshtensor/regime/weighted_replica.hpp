@@ -22,24 +22,26 @@ struct weight_of<First, Then> {
   }
 };
 
-template <class Whole, class Policy, class Replica>
+template <class Whole, class Policy, bool BeginsEqual, class Replica>
 class weighted_replica;
-template <class Whole, class Policy>
+template <class Whole, class Policy, bool BeginsEqual>
 struct weighted_replicas {
   template <class Replica>
   static constexpr auto of(Replica const& r) {
-    return weighted_replica<Whole, Policy, Replica>(r);
+    return weighted_replica<Whole, Policy, BeginsEqual, Replica>(r);
   }
 };
 
 /// A replica as `Policy` sees it, which is a part of `Whole`. If `Whole` has a weight and `Policy` has none, a mean of
-/// values of parameters is weighted.
-template <class Whole, class Policy, class Replica>
-class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole, Policy>> {
+/// values of parameters is weighted. `BeginsEqual` says whether `Whole` lets `Policy` begin with equal replicas, if it
+/// begins with equal ones itself.
+template <class Whole, class Policy, bool BeginsEqual, class Replica>
+class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole, Policy, BeginsEqual>> {
   static constexpr bool weights = has_weight<Whole> && !has_weight<Policy>;
 
  public:
-  using wrapped_replica<Replica, weighted_replicas<Whole, Policy>>::wrapped_replica;
+  static constexpr bool starts_equal = BeginsEqual && Replica::starts_equal;
+  using wrapped_replica<Replica, weighted_replicas<Whole, Policy, BeginsEqual>>::wrapped_replica;
 
   template <handle X>
   constexpr X mean(X const& x) const {
@@ -61,6 +63,7 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
     } else if constexpr (!Replica::compresses) {
       return mean(p.after);
     } else {
+      require_common_start<weighted_replica>();
       auto const w = Whole::weight(this->scope);
       return start + Replica::mean(any_tensor<Replica::type>((p.after - start) * w), p.before) / Replica::mean(w);
     }

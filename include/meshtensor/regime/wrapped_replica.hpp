@@ -6,6 +6,16 @@
 
 namespace meshtensor::detail {
 
+/// Refuses compressed changes of parameters from values that differ between replicas: the same change would leave them
+/// as different as they were.
+template <class Replica>
+constexpr void require_common_start() {
+  static_assert(Replica::starts_equal,
+                "meshtensor G50: by_step: a compressed mean of parameters sends changes from values that all replicas "
+                "have, so the policy must be the first one of mt::first_steps, or follow one that averages all "
+                "gradients, as mt::synchronous does: let this policy stand outside of mt::compressed");
+}
+
 /// The base of replicas that replace functions of `Replica`. `Wrap` makes such a replica of the replica in a branch.
 template <class Replica, class Wrap>
 class wrapped_replica : public Replica {

@@ -93,7 +93,7 @@ TEST_CASE("another number of replicas owes as much as before on average") {
 TEST_CASE("another number of replicas begins with public copies of zeros, of which there may be another number") {
   auto const before = std::exchange(mt::on_warning(), {});
   auto const job = mt::job::in_lockstep();
-  auto const check = [&]<class Policy>(Policy) {
+  auto const check = [&]<class Policy, class T>(Policy, T) {
     own_folder const run;
     training<Policy, 8> eight(job);
     eight.take(4);
@@ -101,12 +101,29 @@ TEST_CASE("another number of replicas begins with public copies of zeros, of whi
     training<Policy, 4> four(job);
     four.take(1);
     mt::load(four.weights, run.path()).require_all();
-    auto const copies = numbers_of<double>(four.weights, "regime/first/public_copy");
-    CHECK(copies.size() < numbers_of<double>(eight.weights, "regime/first/public_copy").size());
+    std::string const path = "regime/" + mt::detail::label_of<T>(true).text() + "/first/public_copy";
+    auto const copies = numbers_of<double>(four.weights, path);
+    CHECK(copies.size() < numbers_of<double>(eight.weights, path).size());
     for (double const one : copies) CHECK(one == 0);
     four.take(2);
     for (double const one : numbers_of<double>(four.weights, "first")) CHECK(std::isfinite(one));
   };
-  check(pushes{}), check(pairs{});
+  check(pushes{}, mt::one_peer_exponential{}), check(pairs{}, mt::random_matching<1>{});
   mt::on_warning() = before;
+}
+
+TEST_CASE("replicas do not resume with the public copies of another topology") {
+  auto const job = mt::job::in_lockstep();
+  own_folder const run;
+  training<gossip<mt::quantized<8>, mt::ring>, 4> before(job);
+  before.take(2);
+  mt::save(before.weights, run.path());
+  training<gossip<mt::quantized<8>, mt::directed_ring>, 4> after(job, 9);
+  after.take(1);
+  std::string said;
+  try {
+    mt::load(after.weights, run.path()).require_all();
+  } catch (mt::error const& e) { said = e.what(); }
+  CHECK(said.starts_with("meshtensor C07: "));
+  CHECK(said.find("regime/directed_ring_") != std::string::npos);
 }

@@ -175,7 +175,127 @@ void check_sums(int steps) {
   check_sum<6, C, T>(steps), check_sum<8, C, T>(steps);
 }
 
+/// Random matchings that name one copy for all peers.
+struct one_for_all_peers : mt::random_matching<5> {
+  static constexpr int copies(int) { return 1; }
+  static constexpr int copy(int, std::int64_t, int) { return 0; }
+};
+/// Random matchings whose workers change a copy that belongs to themselves.
+struct one_for_itself : mt::random_matching<5> {
+  static constexpr int copy(int, std::int64_t, int worker) { return worker; }
+};
+/// Random matchings in which worker 0 tells two peers of one copy, and each of them has a copy for it.
+struct one_for_two_peers : mt::random_matching<5> {
+  static constexpr int copy(int n, std::int64_t round, int worker) {
+    int const own = mt::random_matching<5>::copy(n, round, worker);
+    return worker == 0 && own == 2 ? 1 : own;
+  }
+};
+/// Worker 0 sends to worker 1 in two rounds of three, and changes one copy there. But worker 1 changes two.
+struct two_for_one_sender {
+  static constexpr int period(int) { return 3; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int, std::int64_t round, int worker, int) {
+    return worker == (round % 3 == 2 ? 0 : 1) ? mt::edge{1 - worker, 0.5} : mt::edge{};
+  }
+  static constexpr double kept(int, std::int64_t round, int worker) {
+    return worker == (round % 3 == 2 ? 1 : 0) ? 0.5 : 1;
+  }
+  static constexpr int copies(int) { return 3; }
+  static constexpr int copy(int, std::int64_t round, int worker) {
+    return static_cast<int>(worker == 0 ? round % 3 / 2 : round % 3);
+  }
+};
+struct copies_out_of_range : mt::random_matching<5> {
+  static constexpr int copies(int n) { return n - 1; }
+};
+/// A topology whose rounds are alike for up to 64 workers, but not for more.
+struct alternates_beyond_64 {
+  static constexpr int period(int n) { return n > 64 ? 2 : 1; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int) {
+    return n == 1 ? mt::edge{} : mt::edge{(worker + n - 1 - static_cast<int>(n > 64 ? round % 2 : 0)) % n, 0.5};
+  }
+  static constexpr double kept(int n, std::int64_t, int) { return n == 1 ? 1 : 0.5; }
+};
+inline constexpr struct any_replica_dim : mt::dim<"replica"> {} any_replica;
+
+/// The largest difference of a parameter between replicas that have trained no more for a while.
+template <class Policy>
+double spread_after(int steps) {
+  constexpr int n = 4;
+  program p = started<n, Policy>(drawn(n * size, 17));
+  for (int step = 0; step < steps; ++step) p.run();
+  numbers const w = numbers_of(p.variables.at("w"));
+  double most = 0;
+  for (std::size_t i = 0; i < w.size(); ++i) most = std::max(most, std::abs(w[i] - w[i % size]));
+  return most;
+}
+template <class First, class Then>
+using changes_over = mt::by_step<mt::first_steps<7>, First, Then>;
+template <class T>
+using push = mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<T>>;
+
 }  // namespace
+
+TEST_CASE("two topologies have public copies of their own, whatever their numbers") {
+  using one_peer = mt::one_peer_exponential;
+  CHECK(spread_after<push<mt::ring>>(400) < 1e-12);
+  CHECK(spread_after<changes_over<push<mt::ring>, push<mt::directed_ring>>>(400) < 1e-12);
+  CHECK(spread_after<changes_over<push<mt::ring>, push<one_peer>>>(400) < 1e-12);
+  CHECK(spread_after<changes_over<push<one_peer>, push<mt::random_matching<1>>>>(400) < 1e-12);
+  using pushes =
+      changes_over<mt::stochastic_gradient_push<one_peer>, mt::stochastic_gradient_push<mt::bipartite_exponential>>;
+  CHECK(spread_after<mt::compressed<mt::quantized<8>, pushes>>(400) < 1e-12);
+  using in_turn = mt::by_step<mt::every_nth_step<3>, push<mt::ring>, push<mt::directed_ring>>;
+  CHECK(spread_after<in_turn>(400) < 1e-12);
+}
+TEST_CASE("topologies whose types differ have states that differ, and compilers spell them alike") {
+  auto const label = []<class T>(T) { return mt::detail::label_of<T>(true).text(); };
+  CHECK(label(mt::ring{}).starts_with("ring_"));
+  CHECK(label(mt::random_matching<5>{}).starts_with("random_matching_"));
+  CHECK(label(mt::random_matching<5>{}) != label(mt::random_matching<6>{}));
+}
+TEST_CASE("public copies that do not follow the messages are refused") {
+  CHECK(mt::check_topology<one_for_all_peers>(2).empty());
+  CHECK(mt::check_topology<one_for_all_peers>(4).view() ==
+        "G49 the topology one_for_all_peers of 4 workers: worker 0 changes the same public copy in the rounds 0 and 2, "
+        "but has other messages there: rounds with other messages need other copies");
+  CHECK(mt::check_topology<one_for_itself>(4).view().find("other messages there") != std::string_view::npos);
+  CHECK(mt::check_topology<one_for_two_peers>(4).view().find("one of the two changes the same public copy in round") !=
+        std::string_view::npos);
+  CHECK(
+      mt::check_topology<two_for_one_sender>(2).view() ==
+      "G49 the topology two_for_one_sender of 2 workers: worker 1 has a message of worker 0 in round 0, and one of the "
+      "two changes the same public copy in round 1, but the other does not: replicas forget what they know of each "
+      "other");
+  CHECK(mt::check_topology<copies_out_of_range>(4).view().find("changes public copy 3 in round") !=
+        std::string_view::npos);
+  for (int n = 1; n <= 64; n += n < 9 ? 1 : 11) CHECK(mt::check_topology<mt::random_matching<5>>(n).empty());
+}
+TEST_CASE("a topology whose rounds differ for many workers alone has as many copies as they need") {
+  using of_few = mt::detail::public_copies<alternates_beyond_64, replica_dim<64>>;
+  using of_many = mt::detail::public_copies<alternates_beyond_64, replica_dim<128>>;
+  int const few = of_few::count, many = of_many::count;
+  CHECK(few == 1);
+  CHECK(many == 2);
+  CHECK(of_many::has_dim);
+  CHECK(mt::check_topology<mt::detail::one_copy<alternates_beyond_64>>(64).empty());
+  CHECK(mt::check_topology<mt::detail::one_copy<alternates_beyond_64>>(66).view() ==
+        "G49 the topology alternates_beyond_64 of 66 workers: worker 0 changes the same public copy in the rounds 0 "
+        "and 1, but has other messages there: rounds with other messages need other copies");
+}
+
+TEST_CASE("the first step refuses more workers than have one public copy") {
+  auto const first_step = [](int n) {
+    using policy = mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<alternates_beyond_64>>;
+    program p = program::of<in_f64<mt::replicas<drift, any_replica_dim{}, policy>>>({any_replica(n)});
+    p.fill("x", numbers(static_cast<std::size_t>(n) * size));
+    p.run();
+  };
+  first_step(64);
+  CHECK_THROWS_WITH(first_step(66), doctest::Contains("G49: the topology alternates_beyond_64 of 66 workers"));
+}
 
 TEST_CASE("each peer of a one-peer exponential topology has a public copy of its own") {
   compare_all<mt::top_k_values<1, 6>, mt::one_peer_exponential>(largest);

@@ -99,11 +99,16 @@ mixing local(int period, compression const& c, compression const& of_means) {
     return combined(start, fed_back(change, states["regime/" + path + "/residual"], c, of_means, step), plus);
   };
 }
+/// The path of the public copies of a parameter.
+template <mt::topology T>
+std::string of_topology(std::string const& path) {
+  return "regime/" + mt::detail::label_of<T>(true).text() + "/" + path;
+}
 /// A round in which each replica mixes what it knows of its neighbours.
 template <mt::topology T>
 values by_copies(values const& x, std::map<std::string, values>& states, std::string const& path, double share,
                  compression const& c, int step) {
-  values &copy = states["regime/" + path + "/public_copy"], &all = states["regime/" + path + "/neighbours"];
+  values &copy = states[of_topology<T>(path) + "/public_copy"], &all = states[of_topology<T>(path) + "/neighbours"];
   if (copy.empty()) copy = all = zeros_like(x);
   values const sent = each_of(combined(x, copy, minus), c, step);
   copy = combined(copy, sent, plus), all = combined(all, mixed<T>(sent, step), plus);
@@ -160,8 +165,18 @@ TEST_CASE("local SGD sends compressed ways from the start of a period") {
   compare<mt::compressed<mt::top_k_values<1, 5>, mt::local_sgd<3>>, wide_step>(10, local(3, top(1, 5), top(3, 5)));
   compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, rounded(8), rounded(8)));
 }
+TEST_CASE("post-local SGD compresses its means of parameters, because gradients have kept replicas equal") {
+  mixing const later = local(3, rounded(8), rounded(8));
+  compare<mt::by_step<mt::first_steps<4>, mt::synchronous, mt::compressed<mt::quantized<8>, mt::local_sgd<3>>>,
+          plain_step>(10, [&](values const& before, values const& after, std::map<std::string, values>& states,
+                              std::string const& path, int step) {
+    if (step < 4) return combined(before, mean(combined(after, before, minus)), plus);
+    return later(before, after, states, path, step - 4);
+  });
+}
 TEST_CASE("gossip sends compressed changes of public copies") {
-  std::vector<std::string> const copies{"regime/first/weight/public_copy", "regime/gain/neighbours"};
+  std::vector<std::string> const copies{of_topology<mt::ring>("first/weight") + "/public_copy",
+                                        of_topology<mt::ring>("gain") + "/neighbours"};
   compare<mt::compressed<mt::quantized<8>, mt::decentralized_sgd<>>>(5, gossip<mt::ring>(1, rounded(8)), copies);
   compare<mt::compressed<mt::top_k_values<1, 8>, mt::decentralized_sgd<>>>(7, gossip<mt::ring>(0.125, top(1, 8)),
                                                                            copies);
@@ -225,11 +240,11 @@ TEST_CASE("random positions differ from step to step and between parameters, and
   p.settings.step = 0;
   for (int i = 0; i < n * 6; ++i) p.variables.at("w").set(i, 1 + i);
   numbers before(static_cast<std::size_t>(n * 6));
-  for (int i = 0; i < n * 6; ++i) p.variables.at("regime/w/public_copy").set(i, 0);
+  for (int i = 0; i < n * 6; ++i) p.variables.at(of_topology<mt::ring>("w") + "/public_copy").set(i, 0);
   std::map<int, int> drawn_at;
   for (int step = 0; step < 60; ++step) {
     p.run();
-    numbers const now = numbers_of(p.variables.at("regime/w/public_copy"));
+    numbers const now = numbers_of(p.variables.at(of_topology<mt::ring>("w") + "/public_copy"));
     int at = -1;
     for (int i = 0; i < n * 6; ++i) {
       auto const k = static_cast<std::size_t>(i);

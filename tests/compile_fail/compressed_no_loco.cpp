@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs of NoLoCo exchange whole parameters.
+// expect: G50: compressed: the pairs of mt::no_loco exchange whole parameters
+#include "meshtensor/nn/sgd.hpp"
+#include "meshtensor/regime/regime.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+inline constexpr struct replica_dim : mt::dim<"replica", 4> {} replica;
+inline constexpr struct width_dim : mt::dim<"width", 4> {} width;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    mt::sgd{}.minimize(s / "optimizer", sum(s.parameter("w", width) * s.input("x", mt::f32, width)));
+  }
+};
+using policy = mt::compressed<mt::quantized<8>, mt::no_loco<2>>;
+constexpr mt::module traced = mt::try_trace<mt::replicas<step, replica, policy>>();
+static_assert(mt::is_valid<traced>);
+}  // namespace
+
+int main() { return traced.node_count; }
