@@ -23,8 +23,8 @@ namespace meshtensor {
 ///
 /// layout  messages to the same ranks as without compression. A mean of messages that are not linear is an all_to_all
 ///         and an all_gather
-/// state   like each parameter, `residual` of gradients, `residual_of_change` of changes of parameters, or `public_copy`
-///         and `neighbours`, with a dim of copies if there are several
+/// state   like each parameter: `residual` of gradients, `residual_of_change` of changes of parameters, and
+///         `public_copy` and `neighbours` of gossip, with a dim of copies if there are several
 /// errors  G49 a topology without a period that does not name its copies
 /// source  Stich et al. 2018, arXiv:1809.07599, and Karimireddy et al. 2019, arXiv:1901.09847, algorithm 2 (error
 ///         feedback); Tang et al. 2019, arXiv:1905.05957 (error feedback of the mean too); Koloskova et al. 2019,

@@ -7,7 +7,7 @@
 
 namespace meshtensor::detail {
 
-/// What the means of a policy are of. Both may take place in one step, so that each has a residual of its own.
+/// The kind of changes of which a policy takes means. Both kinds may occur in one step, so each has its own residual.
 enum class compressed_change { gradient, parameter };
 
 template <class C, compressed_change Of, class Replica>
