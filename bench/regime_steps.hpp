@@ -64,7 +64,6 @@ struct measurement {
   /// Takes the time of steps, the first ones left out, and prints it beside the prediction.
   template <class Executable, class... Extents>
   void measure(char const* name, Extents const&... extents) const {
-    if (!o.only.empty() && o.only != name) return;
     int const warm = 8;  // a period of local SGD
     mt::rates const r = rates();
     mt::draft<Executable> const planned(extents...);
@@ -100,17 +99,30 @@ struct measurement {
               sent);
   }
 
+  /// Measures the policies that the options name, and throws if there are none.
   void measure_all() const {
     int const n = job.get().size();
     std::int64_t const w = width_of(o);
-    auto const under = [&]<class Policy>(char const* name, Policy) {
-      measure<step_of<step_alone, Policy, device>>(name, ranks(n), replica(n), batch(batch_of_one), width(w), next(w));
+    std::string names;
+    bool found = false;
+    auto const is_wanted = [&](char const* name) {
+      names += names.empty() ? name : fmt::format(", {}", name);
+      bool const wanted = o.only.empty() || o.only == name;
+      found = found || wanted;
+      return wanted;
     };
-    measure<step_of_all>("data parallel", ranks(n), batch(n * batch_of_one), width(w), next(w));
+    auto const under = [&]<class Policy>(char const* name, Policy) {
+      if (is_wanted(name))
+        measure<step_of<step_alone, Policy, device>>(name, ranks(n), replica(n), batch(batch_of_one), width(w),
+                                                     next(w));
+    };
+    if (is_wanted("data parallel"))
+      measure<step_of_all>("data parallel", ranks(n), batch(n * batch_of_one), width(w), next(w));
     under("synchronous", mt::synchronous{});
     under("push", mt::stochastic_gradient_push<>{});
     under("overlapped push", mt::overlapped_gradient_push<>{});
     under("local SGD of 8", mt::local_sgd<8>{});
+    if (!found) throw CLI::ValidationError("--only", fmt::format("no policy is '{}': there are {}", o.only, names));
   }
 };
 

@@ -88,6 +88,7 @@ inline std::vector<listed_regime> all() {
       entry<train<post_local>>("post-local"),
       entry<train<averaged_at_times>>("push with averages"),
       entry<train<mt::compressed<mt::top_k_values<1, 5>, mt::synchronous>>>("top-k of gradients"),
+      entry<train<mt::compressed<mt::quantized<8>, post_local>>>("8 bits of post-local"),
       entry<train<mt::compressed<mt::random_k_values<2, 5>, mt::local_sgd<2>>>>("random-k of local steps"),
       entry<train<mt::compressed<mt::quantized<4>, mt::diloco<2>>>>("4 bits of outer gradients"),
       entry<train<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<mt::directed_ring>>>>("8 bits of push"),

@@ -12,22 +12,25 @@
 
 namespace meshtensor::detail {
 
-template <class C, class Replica>
+/// The kind of changes of which a policy takes means. Both kinds may occur in one step, so each has its own residual.
+enum class compressed_change { gradient, parameter };
+
+template <class C, compressed_change Of, class Replica>
 class compressing_replica;
-template <class C>
+template <class C, compressed_change Of>
 struct compressing_replicas {
   template <class Replica>
   static constexpr auto of(Replica const& r) {
-    return compressing_replica<C, Replica>(r);
+    return compressing_replica<C, Of, Replica>(r);
   }
 };
 
 /// A replica as a policy inside of `compressed` sees it.
-template <class C, class Replica>
-class compressing_replica : public wrapped_replica<Replica, compressing_replicas<C>> {
+template <class C, compressed_change Of, class Replica>
+class compressing_replica : public wrapped_replica<Replica, compressing_replicas<C, Of>> {
  public:
   static constexpr bool compresses = true;
-  using wrapped_replica<Replica, compressing_replicas<C>>::wrapped_replica;
+  using wrapped_replica<Replica, compressing_replicas<C, Of>>::wrapped_replica;
   using Replica::mean;
 
   template <handle X>
@@ -35,15 +38,16 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
     builder& b = this->scope.graph_builder();
     shape const dims = b.m.values[x.id].dims;
     if (dims.count == 0) return mean(x);
+    name const label = Of == compressed_change::gradient ? name("residual") : name("residual_of_change");
     if constexpr (C::is_linear) {
-      auto const residual = this->scope.state_like("residual", parameter);
+      auto const residual = this->scope.state_like(label, parameter);
       X const whole = x + residual;
       auto message = C::encode(this->scope, whole, this->scope.path_for(parameter), dims);
       this->scope.update(residual, whole - C::template decode<X::type>(b, message, dims, {}));
       std::apply([&](auto&... part) { ((part = mean(part)), ...); }, message.sent);
       return C::template decode<X::type>(b, message, dims, {});
     } else {
-      return compressed_mean<C>(static_cast<Replica const&>(*this), x, parameter);
+      return compressed_mean<C>(static_cast<Replica const&>(*this), label, x, parameter);
     }
   }
   template <handle Start>

@@ -13,13 +13,15 @@ namespace meshtensor {
 /// the largest magnitude, divided by 127 or 7. A message has a byte for each value or, with 4 bits, for two values, and
 /// the scale.
 ///
-/// layout  with 8 bits, that of the tensor. With 4 bits, it is gathered first if a model axis shards it
+/// layout  with 8 bits, that of the tensor. Only the dim along which a mean cuts it is gathered first, if a model axis
+///         shards it. With 4 bits, the tensor is gathered first if a model axis shards it
 /// source  Alistarh et al. 2017, arXiv:1610.02132, section 3.1, rounded to nearest instead of at random; error feedback
 ///         corrects the bias
 template <int Bits>
 struct quantized {
   static_assert(Bits == 4 || Bits == 8, "meshtensor S23: quantized<bits> has 8 or 4 bits for each value");
   static constexpr bool is_linear = false;
+  static constexpr bool keeps_layout = Bits == 8;
   static constexpr double consensus_step = Bits == 8 ? 1 : 0.5;
 
   template <scope S, dtype T>

@@ -2,6 +2,9 @@
 // Top-k compression: the values of a tensor that are largest in magnitude, and their positions.
 #pragma once
 
+#include <tuple>
+#include <type_traits>
+
 #include "meshtensor/op/argsort.hpp"
 #include "meshtensor/op/gather.hpp"
 #include "meshtensor/op/iota.hpp"
@@ -9,10 +12,26 @@
 #include "meshtensor/regime/compressor.hpp"
 
 namespace meshtensor {
+namespace detail {
+
+/// The compressor that keeps all values.
+struct all_values {
+  template <scope S, dtype T>
+  static constexpr auto encode(S const&, any_tensor<T> const& x, path_id, shape const&) {
+    return message_of(x);
+  }
+  template <dtype T, class Message>
+  static constexpr any_tensor<T> decode(builder&, Message const& message, shape const&, shape const&) {
+    return std::get<0>(message.sent);
+  }
+};
+
+}  // namespace detail
 
 /// Keeps the values of a tensor that are largest in magnitude, `Kept` of each `Of`, rounded up: `mt::top_k_values<1,
-/// 100>`. The others count as zero. A message has the kept values and their positions, as i32. Of equal magnitudes, the
-/// first positions are kept. A mean of messages keeps three times as many values.
+/// 100>`. The others count as zero. A message has the kept values and their positions, as i32. Of equal magnitudes,
+/// the first positions are kept. A mean of messages keeps three times as many values. If these would be more than a
+/// half, so that their positions make the message longer than all values of f32, it keeps all values.
 ///
 /// layout  if a model axis shards the tensor, it is gathered first
 /// errors  S23 no values are kept, or more than there are
@@ -23,7 +42,7 @@ struct top_k_values {
                 "meshtensor S23: top_k_values<kept, of> keeps at least one value, and at most all");
   static constexpr bool is_linear = false;
   /// Replicas keep values at different positions, so their mean keeps three times as many.
-  using of_means = top_k_values<(3 * Kept < Of ? 3 * Kept : Of), Of>;
+  using of_means = std::conditional_t<(6 * Kept > Of), detail::all_values, top_k_values<3 * Kept, Of>>;
   static constexpr double consensus_step = static_cast<double>(Kept) / Of;
 
   template <scope S, dtype T>

@@ -130,12 +130,12 @@ class training_replica {
     dim_id const along = replica_dim();
     // A rule for the replicas shards this dim too. So a rank keeps its parts until the other renaming, which makes an
     // all_to_all of them.
-    dim_id const stays =
-        detail::own_dim(b, {dim_row::windowed, no_id, along, no_id, window_places{-1, 1}.packed()}, "stays");
-    value_id all = rename(b, across(x, along_).id, along, stays);
+    dim_id const sharded_alike =
+        detail::own_dim(b, {dim_row::windowed, no_id, along, no_id, window_places{-1, 1}.packed()}, "sharded_alike");
+    value_id all = rename(b, across(x, along_).id, along, sharded_alike);
     shape const rest = b.m.values[all].dims;
     all = rename(b, transpose(b, all, united(shape{}.add(owner), rest)), owner, along);
-    return {&b, rename(b, own(any_tensor<X::type>(&b, all), along_).id, stays, sender)};
+    return {&b, rename(b, own(any_tensor<X::type>(&b, all), along_).id, sharded_alike, sender)};
   }
   /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
   template <topology T>

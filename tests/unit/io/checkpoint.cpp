@@ -13,10 +13,12 @@
 #include <limits>
 
 #include "support/folder.hpp"
+#include "support/kept_warnings.hpp"
 #include "unit/run/small_programs.hpp"
 
 namespace mt = meshtensor;
 using namespace small;
+using meshtensor_test::kept_warnings;
 using meshtensor_test::own_folder;
 using meshtensor_test::sentence;
 
@@ -40,12 +42,6 @@ std::vector<std::string> folders(own_folder const& run) {
   for (auto const& n : mt::io::checkpoints_in(run.path())) all.push_back(n.text());
   return all;
 }
-struct silence {
-  std::vector<std::string> said;
-  std::function<void(std::string const&)> before =
-      std::exchange(mt::on_warning(), [this](std::string const& sentence) { said.push_back(sentence); });
-  ~silence() { mt::on_warning() = before; }
-};
 
 }  // namespace
 
@@ -148,7 +144,7 @@ TEST_CASE("values that are not there yet wait, and are read when a program names
   CHECK(found.left() == std::vector<std::string>{"inner/count"});
   CHECK(sentence([&] { found.require_all(); }) ==
         "meshtensor C10: the checkpoint '" + (run / "0001-step-2") + "' has 'inner/count' that no program has");
-  silence s;
+  kept_warnings s;
   mt::checkpoints keep(later, run.path());
   keep.save();
   keep.save();
@@ -250,7 +246,7 @@ TEST_CASE("a value that is NaN is not saved, and what was saved stays; nor is on
   CHECK(sentence([&] { mt::load(u.weights, path); }).find("has NaN in 'table', first as element 5") !=
         std::string::npos);
   CHECK(u.corner() == before);
-  silence s;
+  kept_warnings s;
   CHECK(mt::load(u.weights, run.path()).path() == run / "0001-step-1");
   CHECK(s.said.size() == 1);
   mt::load(u.weights, path, {.nan = true});

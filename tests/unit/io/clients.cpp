@@ -10,10 +10,12 @@
 
 #include "meshtensor/io/checkpoint.hpp"
 #include "support/folder.hpp"
+#include "support/kept_warnings.hpp"
 #include "unit/io/replica_programs.hpp"
 
 namespace mt = meshtensor;
 using namespace replica_programs;
+using meshtensor_test::kept_warnings;
 using meshtensor_test::own_folder;
 using meshtensor_test::sentence;
 
@@ -25,12 +27,6 @@ struct nothing {};
 constexpr int count = 5;
 std::vector<double> const examples{600, 50, 0, 350, 20};
 
-struct silence {
-  std::vector<std::string> said;
-  std::function<void(std::string const&)> before =
-      std::exchange(mt::on_warning(), [this](std::string const& sentence) { said.push_back(sentence); });
-  ~silence() { mt::on_warning() = before; }
-};
 template <class Training>
 void take(Training& training, int steps) {
   for (int i = 0; i < steps; ++i) training.once();
@@ -91,7 +87,7 @@ TEST_CASE("as many clients resume in the middle of a period as if nothing had ha
 }
 
 TEST_CASE("another number of clients begins with the mean, and its sample is drawn by the same steps") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const run;
   clients before(job, count, count);
@@ -128,7 +124,7 @@ TEST_CASE("another number of clients begins with the mean, and its sample is dra
 }
 
 TEST_CASE("a checkpoint of one model becomes clients, if the numbers of examples may begin anew") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const one;
   plain_training plain(job);

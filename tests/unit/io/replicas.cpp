@@ -14,21 +14,16 @@
 #include "meshtensor/io/checkpoint.hpp"
 #include "meshtensor/io/checksum.hpp"
 #include "support/folder.hpp"
+#include "support/kept_warnings.hpp"
 #include "unit/io/replica_programs.hpp"
 
 namespace mt = meshtensor;
 using namespace replica_programs;
+using meshtensor_test::kept_warnings;
 using meshtensor_test::own_folder;
 using meshtensor_test::sentence;
 
 namespace {
-
-struct silence {
-  std::vector<std::string> said;
-  std::function<void(std::string const&)> before =
-      std::exchange(mt::on_warning(), [this](std::string const& sentence) { said.push_back(sentence); });
-  ~silence() { mt::on_warning() = before; }
-};
 
 /// The mean over `n` replicas, for each of `m` of them, of a value with the dims [outer, replica, …].
 std::vector<double> mean_of(std::vector<double> const& all, std::size_t outer, int n, int m) {
@@ -79,7 +74,7 @@ std::string text_in(std::filesystem::path const& file) { return meshtensor_test:
 }  // namespace
 
 TEST_CASE("the consensus stays, and each state follows its rule") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   int pairs = 0;
   for (int const n : counts) {
@@ -122,7 +117,7 @@ TEST_CASE("the consensus stays, and each state follows its rule") {
 }
 
 TEST_CASE("every rule does what it says") {
-  silence quiet;
+  kept_warnings quiet;
   own_folder const run;
   auto const job = mt::job::in_lockstep();
   replica_training<with_rules> four(job, 4, 2);
@@ -184,7 +179,7 @@ TEST_CASE("every rule does what it says") {
 }
 
 TEST_CASE("one model becomes replicas, and replicas become one model") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const one, many;
   plain_training plain(job, 2, 3);
@@ -233,7 +228,7 @@ TEST_CASE("one model becomes replicas, and replicas become one model") {
 }
 
 TEST_CASE("a file of one model becomes replicas") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const folder;
   plain_training plain(job);
@@ -246,7 +241,7 @@ TEST_CASE("a file of one model becomes replicas") {
 }
 
 TEST_CASE("equal replicas resume bit for bit, and values may wait in the files") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const run;
   replica_training<mt::local_sgd<2>> four(job, 4, 4);
@@ -273,7 +268,7 @@ TEST_CASE("equal replicas resume bit for bit, and values may wait in the files")
 }
 
 TEST_CASE("what cannot be merged is refused") {
-  silence quiet;
+  kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
   own_folder const run;
   replica_training<pushed> four(job, 4, 2);

@@ -37,6 +37,7 @@ compression rounded(int bits) {
     return y;
   };
 }
+numbers all_values(numbers const& x, int) { return x; }
 values each_of(values const& x, compression const& c, int step) {
   values all;
   for (numbers const& one : x) all.push_back(c(one, step));
@@ -44,59 +45,83 @@ values each_of(values const& x, compression const& c, int step) {
 }
 values zeros_like(values const& x) { return values(x.size(), numbers(x[0].size())); }
 
-/// The part of an owner, with zeros behind the last element.
-numbers part_of(numbers const& x, std::size_t owner) {
-  std::size_t const size = (x.size() + n - 1) / n;
-  numbers part(size);
-  for (std::size_t k = 0; k < size && owner * size + k < x.size(); ++k) part[k] = x[owner * size + k];
-  return part;
-}
-void set_part(numbers& x, std::size_t owner, numbers const& part) {
-  for (std::size_t k = 0; k < part.size() && owner * part.size() + k < x.size(); ++k)
-    x[owner * part.size() + k] = part[k];
-}
+/// The parts of owners. Rows of so many elements are cut, each alike, as along the last dim of a matrix.
+struct parts {
+  std::size_t row;
+
+  /// The part of an owner, with zeros behind the last element.
+  numbers of(numbers const& x, std::size_t owner) const {
+    numbers part(x.size() / row * size());
+    each(x, owner, [&](std::size_t from, std::size_t to) { part[to] = x[from]; });
+    return part;
+  }
+  void set(numbers& x, std::size_t owner, numbers const& part) const {
+    each(x, owner, [&](std::size_t to, std::size_t from) { x[to] = part[from]; });
+  }
+
+ private:
+  std::size_t size() const { return (row + n - 1) / n; }
+  void each(numbers const& x, std::size_t owner, auto f) const {
+    for (std::size_t r = 0; r < x.size() / row; ++r)
+      for (std::size_t k = 0; k < size() && owner * size() + k < row; ++k)
+        f(r * row + owner * size() + k, r * size() + k);
+  }
+};
 numbers each_of(numbers const& a, numbers const& b, auto f) {
   numbers all = a;
   for (std::size_t k = 0; k < a.size(); ++k) all[k] = f(a[k], b[k]);
   return all;
 }
+/// How a mean is sent: the messages to owners, the messages of their means, and the elements of a row that is cut, or 0
+/// if all elements are one row.
+struct two_stages {
+  compression first, of_means;
+  std::size_t row = 0;
+};
 /// The mean of messages with error feedback: each replica sends the parts of their owners, and an owner sends the mean.
-values fed_back(values const& x, values& residual, compression const& c, compression const& of_means, int step) {
+values fed_back(values const& x, values& residual, two_stages const& c, int step) {
   if (residual.empty()) residual = zeros_like(x);
   values const whole = combined(x, residual, plus);
   numbers result(x[0].size());
+  parts const cut{c.row == 0 ? result.size() : c.row};
   for (std::size_t owner = 0; owner < n; ++owner) {
-    numbers mean = part_of(whole[owner], owner);  // nothing is left out of what it sends to itself
+    numbers mean = cut.of(whole[owner], owner);  // nothing is left out of what it sends to itself
     for (std::size_t i = 0; i < n; ++i) {
-      numbers const part = part_of(whole[i], owner), sent = c(part, step);
+      numbers const part = cut.of(whole[i], owner), sent = c.first(part, step);
       if (i == owner) continue;
       mean = each_of(mean, sent, plus);
-      set_part(residual[i], owner, each_of(part, sent, minus));
+      cut.set(residual[i], owner, each_of(part, sent, minus));
     }
     for (double& one : mean) one /= n;
-    numbers const sent = of_means(mean, step);
-    set_part(result, owner, sent);
-    set_part(residual[owner], owner, each_of(mean, sent, [](double m, double s) { return n * (m - s); }));
+    numbers const sent = c.of_means(mean, step);
+    cut.set(result, owner, sent);
+    cut.set(residual[owner], owner, each_of(mean, sent, [](double m, double s) { return n * (m - s); }));
   }
   return values(n, result);
 }
-mixing synchronous(compression const& c, compression const& of_means) {
+mixing synchronous(two_stages const& c) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
              int step) {
     auto const by = [](double factor) { return [=](double a, double b) { return (a - b) * factor; }; };
     values const g = combined(before, after, by(10)),
-                 sent = fed_back(g, states["regime/" + path + "/residual"], c, of_means, step);
+                 sent = fed_back(g, states["regime/" + path + "/residual"], c, step);
     return combined(before, sent, [](double p, double one) { return p - 0.1 * one; });
   };
 }
-mixing local(int period, compression const& c, compression const& of_means) {
+mixing local(int period, two_stages const& c) {
   return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
              int step) {
     values& start = states["start of " + path];
     if (step % period == 0) start = before;
     if ((step + 1) % period != 0) return after;
     values const change = combined(after, start, minus);
-    return combined(start, fed_back(change, states["regime/" + path + "/residual"], c, of_means, step), plus);
+    return combined(start, fed_back(change, states["regime/" + path + "/residual_of_change"], c, step), plus);
+  };
+}
+mixing first_steps(int steps, mixing const& first, mixing const& then) {
+  return [=](values const& before, values const& after, std::map<std::string, values>& states, std::string const& path,
+             int step) {
+    return step < steps ? first(before, after, states, path, step) : then(before, after, states, path, step - steps);
   };
 }
 /// The path of the public copies of a parameter.
@@ -153,17 +178,34 @@ using wide_step = widely_trained_by<plain>;
 
 TEST_CASE("synchronous training sends compressed gradients, and keeps the rest for the next step") {
   std::vector<std::string> const residual{"regime/first/weight/residual", "regime/gain/residual"};
-  compare<mt::compressed<mt::top_k_values<1, 4>, mt::synchronous>, wide_step>(9, synchronous(top(1, 4), top(3, 4)),
+  compare<mt::compressed<mt::top_k_values<1, 4>, mt::synchronous>, wide_step>(9, synchronous({top(1, 4), all_values}),
                                                                               residual);
-  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, wide_step>(7, synchronous(rounded(4), rounded(4)),
+  compare<mt::compressed<mt::top_k_values<1, 10>, mt::synchronous>, wide_step>(9, synchronous({top(1, 10), top(3, 10)}),
+                                                                               residual);
+  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, wide_step>(7, synchronous({rounded(4), rounded(4)}),
+                                                                        residual);
+  compare<mt::compressed<mt::quantized<8>, mt::synchronous>, wide_step>(7, synchronous({rounded(8), rounded(8), 20}),
                                                                         residual);
   // Fewer elements than replicas: some own nothing.
-  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, plain_step>(3, synchronous(rounded(4), rounded(4)),
+  compare<mt::compressed<mt::quantized<4>, mt::synchronous>, plain_step>(3, synchronous({rounded(4), rounded(4)}),
                                                                          residual);
 }
-TEST_CASE("local SGD sends compressed ways from the start of a period") {
-  compare<mt::compressed<mt::top_k_values<1, 5>, mt::local_sgd<3>>, wide_step>(10, local(3, top(1, 5), top(3, 5)));
-  compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, rounded(8), rounded(8)));
+TEST_CASE("local SGD sends compressed changes from the start of a period") {
+  std::vector<std::string> const residual{"regime/first/weight/residual_of_change"};
+  compare<mt::compressed<mt::top_k_values<1, 5>, mt::local_sgd<3>>, wide_step>(10, local(3, {top(1, 5), all_values}),
+                                                                               residual);
+  compare<mt::compressed<mt::quantized<8>, mt::local_sgd<2>>>(5, local(2, {rounded(8), rounded(8), 3}));
+}
+TEST_CASE("post-local SGD has a residual of gradients, and another one of changes of parameters") {
+  std::vector<std::string> const residuals{"regime/first/weight/residual", "regime/first/weight/residual_of_change"};
+  using first = mt::first_steps<3>;
+  using top_k = mt::top_k_values<1, 5>;
+  auto const c = two_stages{top(1, 5), all_values};
+  compare<mt::compressed<top_k, mt::by_step<first, mt::synchronous, mt::local_sgd<2>>>, wide_step>(
+      9, first_steps(3, synchronous(c), local(2, c)), residuals);
+  using both =
+      mt::by_step<first, mt::compressed<top_k, mt::synchronous>, mt::compressed<mt::quantized<4>, mt::local_sgd<2>>>;
+  compare<both, wide_step>(7, first_steps(3, synchronous(c), local(2, {rounded(4), rounded(4)})), residuals);
 }
 TEST_CASE("post-local SGD compresses its means of parameters, because gradients have kept replicas equal") {
   mixing const later = local(3, rounded(8), rounded(8));
