@@ -131,9 +131,14 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
 }
 
 /// Normal floats with the dtype and dims of a tensor: `normal_like(s / "noise", g)`. Otherwise like `normal`.
+///
+/// dims    those of `x`
+/// layout  bit-equal under every layout
+/// grad    none
+/// errors  T04 `x` is not of floats
 template <scope S, handle X>
-requires(is_float(X::type))
-constexpr X normal_like(S const& s, X const& x, line const& where = {}) {
+constexpr X normal_like(S const& s, X const& x, detail::random_line<X::type> const& where = {}) {
+  if constexpr (!is_float(X::type)) s.graph_builder().give_up();
   auto const here = s.enter();
   detail::recording r(&s.graph_builder(), where);
   value const like = r.b.m.values[r.b.use(x.id)];
