@@ -7,9 +7,8 @@
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
-    mt::map(s / "examples", batch, x, [](mt::scope auto, auto one) {
-      return std::tuple(one, std::tuple(one * 2, sum(one)));
-    });
+    mt::map(s / "examples", batch, x,
+            [](mt::scope auto, auto one) { return std::tuple(one, std::tuple(one * 2, sum(one))); });
   }
 };
 static_assert(is_accepted<step>);

@@ -281,9 +281,8 @@ template <bool Maps>
 struct in_layers {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), example, in);
-    s.output("last", mt::repeat(s / "layers", rounds, x, [](mt::scope auto r, auto h) {
-               return h * 0.5 + trained_layer<sgd, Maps>(r, h);
-             }));
+    s.output("last", mt::repeat(s / "layers", rounds, x,
+                                [](mt::scope auto r, auto h) { return h * 0.5 + trained_layer<sgd, Maps>(r, h); }));
   }
 };
 template <bool Maps>
@@ -403,7 +402,6 @@ TEST_CASE("a gradient with other dims than its parameter is refused") {
       refusal<not_reduced>().find("T03: minimize: the gradient by 'network/first/weight' is f64[example, in, hidden], "
                                   "and the parameter f64[in, hidden]: take the sum or mean") != std::string::npos);
   CHECK(refusal<summed_whole>().find("T03: minimize: the gradient by 'network/first/weight' is f64[], and the "
-                                     "parameter f64[in, hidden]: keep the dims of the parameter") !=
-        std::string::npos);
+                                     "parameter f64[in, hidden]: keep the dims of the parameter") != std::string::npos);
   CHECK(refusal<differs_in_map>().find("G47") != std::string::npos);
 }
