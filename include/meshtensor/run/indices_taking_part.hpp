@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds elements that are not finite, without those of indices of an each that do not run a loop or branch.
-// why: an index that takes no part computes with the operands of one that does (see pass/widen/decision.hpp). So a NaN
-// of this one is found at its index, too, where the program computes nothing.
+// why: an index that takes no part computes with the operands of another index, which does (see
+// pass/widen/decision.hpp). So a NaN of the other index is found at the first one, too, where the program computes
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,7 @@ inline bool is_not_finite(view const& v, std::int64_t i) {
   return find_not_finite(one).count != 0;
 }
 
-/// The values of a program that say which indices take part in a region.
+/// The masks of a program: the values that say which indices take part in a region.
 class participation {
  public:
   explicit participation(module const& m)
@@ -59,11 +60,11 @@ class participation {
       for (int i = 0; i < m.node_count; ++i) changes = find(m, m.nodes[i]) || changes;
     }
   }
-  /// The value that says who takes part in the region of a node, if this node makes it itself or within a kernel.
+  /// The mask of the indices that take part in the region of a node, if this node makes it itself or within a kernel.
   value_id made_by(module const& m, node const& n) const {
     return n.results.count == 0 ? value_id{no_id} : made_[m.result(n)];
   }
-  /// The argument of a region that says it. For example, the gradient of a loop saves it from the loop.
+  /// The argument of a region that is its mask. For example, the gradient of a loop saves it from the loop.
   value_id argument_of(region_id r) const { return argument_[r]; }
 
  private:
@@ -76,7 +77,7 @@ class participation {
       if (stacks == none || stacks_[v] == stacks) return;
       stacks_[v] = stacks, changes = true;
     };
-    if (says_who_takes_part(n)) {
+    if (is_mask_of_indices(n)) {
       is(m.result(n), 0);
       made_[m.result(n)] = in_kernel_[n.region] = m.result(n);
     }
@@ -108,13 +109,13 @@ class participation {
 /// Which indices take part in each region, in the current iteration of one rank.
 class indices_taking_part {
  public:
-  /// Remembers it for a region. `mask` is a bool for each index.
+  /// Copies the mask of a region, which is a bool for each index.
   void keep(region_id region, view const& mask) {
     kept& k = by_region_[region];
     k.bits.assign(mask.as<std::byte>(), mask.as<std::byte>() + mask.bytes());
     k.mask = mask, k.mask.data = k.bits.data();
   }
-  /// What was remembered, or null.
+  /// The mask that was kept last for a region, or null.
   view const* of(region_id region) const {
     auto const found = by_region_.find(region);
     return found == by_region_.end() ? nullptr : &found->second.mask;

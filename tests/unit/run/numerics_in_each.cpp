@@ -48,7 +48,7 @@ struct rooted {
   }
 };
 
-constexpr int line_of_inner = __LINE__ + 12;
+constexpr int line_of_inner = __LINE__ + 13;
 /// A loop that runs equally often for all indices, in a branch that some take, in a loop that some run.
 struct deep {
   constexpr void operator()(mt::scope auto s) const {

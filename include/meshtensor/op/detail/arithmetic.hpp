@@ -20,6 +20,7 @@ constexpr char const* refusal_of(function f, dtype type) {
 struct elementwise_inference {
   static constexpr primitive kind = primitive::elementwise;
   static constexpr declaration declares{.operands = {1, 3},
+                                        .attributes = {{attribute_kind::flag}},  // see mark_as_mask_of_indices
                                         .functions = static_cast<std::uint8_t>(function::count_),
                                         .fusion = fusion_role::function,
                                         .work = work_kind::function};
