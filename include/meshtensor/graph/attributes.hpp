@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, and collectives. It also
-// has the mark that `widen` sets on a comparison.
+// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, and collectives. The
+// mark that `widen` sets on a comparison is here, too.
 // Operations have such structs in their files in op/.
 #pragma once
 

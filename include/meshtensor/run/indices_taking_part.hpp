@@ -47,6 +47,11 @@ inline bool is_not_finite(view const& v, std::int64_t i) {
   return find_not_finite(one).count != 0;
 }
 
+/// The position along dim `d` of the whole tensor, for element `i` of a part without gaps.
+inline std::int64_t position_along(view const& part, int d, std::int64_t i) {
+  return part.origin[d] + (d == 0 ? i : i % part.stride[d - 1]) / part.stride[d];
+}
+
 /// The masks of a program: the values that say which indices take part in a region.
 class participation {
  public:
@@ -135,9 +140,8 @@ class indices_taking_part {
 inline bool takes_part(view const& mask, view const& seen, std::int64_t i) {
   std::int64_t at = 0;
   for (int k = 0; k < mask.count; ++k) {
-    std::int64_t rest = i, position = -1;
-    for (int d = 0; d < seen.count; rest %= seen.stride[d], ++d)
-      if (seen.dim[d] == mask.dim[k]) position = seen.origin[d] + rest / seen.stride[d] - mask.origin[k];
+    int const d = seen.find(mask.dim[k]);
+    std::int64_t const position = d < 0 ? -1 : position_along(seen, d, i) - mask.origin[k];
     if (position < 0 || position >= mask.extent[k]) return true;
     at += position * mask.stride[k];
   }

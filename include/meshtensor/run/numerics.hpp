@@ -114,10 +114,9 @@ class numerics_check {
   [[noreturn]] void raise(node const& made_by, value_id v, view const& seen, rank_context const& p) const {
     not_finite const bad = find_bad(v, seen, p);
     std::string where, which = what(made_by);
-    std::int64_t rest = bad.first;
-    for (int d = 0; d < seen.count; rest %= seen.stride[d], ++d)
+    for (int d = 0; d < seen.count; ++d)
       where += std::string(d == 0 ? ", at " : ", ") + m_.dim_name(seen.dim[d]).text() + "=" +
-               std::to_string(seen.origin[d] + rest / seen.stride[d]);
+               std::to_string(position_along(seen, d, bad.first));
     diagnostic line{}, type{};
     add_line(line, m_, made_by.site);
     add_type(type, m_, m_.values[v].type, m_.values[v].dims, m_.values[v].layout);

@@ -28,7 +28,8 @@ class recomputed_kernel {
   /// Whether a node is one that this class can recompute.
   static bool runs(node const& n) { return n.kind == primitive::kernel || n.kind == primitive::composite; }
 
-  /// Computes the nodes of a kernel in order, until a value is the one that is looked for. Returns this value, or no_id.
+  /// Computes the nodes of a kernel in order, until a value is the one that is looked for. The result is this value, or
+  /// no_id.
   value_id find(node const& n, rank_context const& p, operands_kept& kept, predicate const& ends) {
     begin(n, p, kept);
     return call(n, p, &ends);

@@ -65,6 +65,9 @@ constexpr shape without(shape const& a, shape const& b) {
   return r;
 }
 
+/// The dims of `a` that `b` has, too.
+constexpr shape common(shape const& a, shape const& b) { return without(a, without(a, b)); }
+
 /// `a` with dim `from` renamed to `to`, in place.
 constexpr shape replaced(shape a, int from, int to) {
   for (int i = 0; i < a.count; ++i)

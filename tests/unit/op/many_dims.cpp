@@ -135,6 +135,15 @@ struct call_of_an_eleventh_dim {
   }
 };
 
+/// Twelve dims are summed, of which each operand has ten at most.
+struct sum_over_twelve_dims {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j);
+    auto const y = s.input("y", mt::f64, a, b, c, d, e, k, l), z = s.input("z", mt::f64, f, g, h, i, j, k, l);
+    s.output("y", einsum(x, y, z, to()));
+  }
+};
+
 /// Rows of eight dims by the matrix of their group, twelve dims together: at once, in a map over rows, or by a gather.
 enum class way { whole, mapped, gathered };
 template <way Way>
@@ -179,6 +188,24 @@ TEST_CASE("a call keeps ten of the dims of its operands") {
                        mt::error);
 }
 
+TEST_CASE("a shape with too many dims stays so") {
+  constexpr mt::shape many = [] {
+    mt::shape all{};
+    for (int n = 0; n < 11; ++n) all.add(n);
+    return all;
+  }();
+  CHECK(!many.fits());
+  for (mt::shape const& other : {many, mt::shape{}.add(0).add(1), mt::shape{}.add(20)}) {
+    CHECK(!without(many, other).fits());
+    CHECK(!united(many, other).fits());
+    CHECK(!united(other, many).fits());
+    CHECK(!united(other, without(many, other)).fits());
+  }
+  CHECK(!expanded(many, 0, {}).fits());
+  CHECK(!led_by(0, many).fits());
+  CHECK(!led_by(0, without(many, mt::shape{}.add(1))).fits());
+}
+
 TEST_CASE("a grouped einsum has operands of twelve dims together") {
   mt::blocks const wanted = results_of_groups<way::gathered>();
   for (mt::blocks const& got : {results_of_groups<way::whole>(), results_of_groups<way::mapped>()})
@@ -186,6 +213,13 @@ TEST_CASE("a grouped einsum has operands of twelve dims together") {
       CAPTURE(label);
       check_equal(numbers_of(got.at(label)), numbers_of(block));
     }
+}
+
+TEST_CASE("more dims are summed than a tensor has, and all are printed") {
+  program p = program::of<sum_over_twelve_dims>();
+  std::string const text = mt::text_of(p.graph());
+  INFO(text);
+  CHECK(text.find(" over a, b, c, d, e, f, g, h, i, j, k, l  # ") != std::string::npos);
 }
 
 TEST_CASE("ten dims hold the numbers of two") {

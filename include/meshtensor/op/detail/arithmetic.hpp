@@ -81,7 +81,7 @@ constexpr value_id scale(builder& b, value_id x, number const& n) {
 
 /// The sum of `x` over all dims that `like` lacks, in the order of `like`: the gradient of a broadcast.
 constexpr value_id sum_to(builder& b, value_id x, shape const& like) {
-  shape const dims = b.m.values[x].dims, kept = without(dims, without(dims, like));
+  shape const dims = b.m.values[x].dims, kept = common(dims, like);
   dtype const type = b.m.values[x].type;
   if (kept.count != dims.count)
     x = b.add(primitive::reduce, static_cast<std::uint8_t>(reduction::sum), ids(&x, 1), type, kept);

@@ -59,7 +59,7 @@ struct decision {
   constexpr value_id stand_in(builder& b, value_id x) const {
     value const like = b.m.values[x];
     value_id const chosen = select(b, first, x, constant(b, 0, like.type));
-    shape const along = without(b.m.values[chosen].dims, without(b.m.values[chosen].dims, dims));
+    shape const along = common(b.m.values[chosen].dims, dims);
     value_id const taking = reduce(b, like.type == dtype::boolean ? reduction::max : reduction::sum, chosen, along);
     return select(b, takes_part, x, elementwise(b, function::stop_gradient, taking));
   }
