@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/bytes.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/job/rank_context.hpp"

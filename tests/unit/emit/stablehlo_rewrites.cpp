@@ -52,7 +52,8 @@ struct eleven_dims_midway {
     auto const all = mt::to(two<"a">{}, two<"b">{}, two<"c">{}, two<"d">{}, two<"e">{}, two<"f">{}, two<"g">{},
                             two<"h">{}, two<"i">{});
     auto const many = [&]<class... D>(mt::to_dims<D...>) {
-      auto const x = s.input("x", mt::f32, rows, D{}...), z = s.input("z", mt::f32, D{}..., channels);
+      auto const x = s.input("x", mt::f32, rows, D{}...);
+      auto const z = s.input("z", mt::f32, D{}..., channels);
       return einsum(x, s.input("y", mt::f32, rows, channels, batch), z, mt::to(batch, D{}...));
     };
     s.output("y", many(all));

@@ -318,7 +318,7 @@ struct members_in_layers {
   }
 };
 template <form Form>
-using synchronous = mt::replicas<one_step<momentum, Form>, replica_dim{}, mt::synchronous>;
+using synchronous = mt::replicas<one_step<momentum, Form>, replica, mt::synchronous>;
 
 }  // namespace
 

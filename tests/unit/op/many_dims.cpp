@@ -139,7 +139,8 @@ struct call_of_an_eleventh_dim {
 struct sum_over_twelve_dims {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j);
-    auto const y = s.input("y", mt::f64, a, b, c, d, e, k, l), z = s.input("z", mt::f64, f, g, h, i, j, k, l);
+    auto const y = s.input("y", mt::f64, a, b, c, d, e, k, l);
+    auto const z = s.input("z", mt::f64, f, g, h, i, j, k, l);
     s.output("y", einsum(x, y, z, to()));
   }
 };
@@ -195,11 +196,11 @@ TEST_CASE("a shape with too many dims stays so") {
     return all;
   }();
   CHECK(!many.fits());
-  for (mt::shape const& other : {many, mt::shape{}.add(0).add(1), mt::shape{}.add(20)}) {
-    CHECK(!without(many, other).fits());
-    CHECK(!united(many, other).fits());
-    CHECK(!united(other, many).fits());
-    CHECK(!united(other, without(many, other)).fits());
+  for (mt::shape const& another : {many, mt::shape{}.add(0).add(1), mt::shape{}.add(20)}) {
+    CHECK(!without(many, another).fits());
+    CHECK(!united(many, another).fits());
+    CHECK(!united(another, many).fits());
+    CHECK(!united(another, without(many, another)).fits());
   }
   CHECK(!expanded(many, 0, {}).fits());
   CHECK(!led_by(0, many).fits());
@@ -230,7 +231,7 @@ TEST_CASE("ten dims hold the numbers of two") {
     CAPTURE(label);
     numbers const mine = numbers_of(got.at(label)), others = numbers_of(block);
     REQUIRE(mine.size() == others.size());
-    for (std::size_t k = 0; k < mine.size(); ++k) REQUIRE(mine[k] == doctest::Approx(others[k]).epsilon(1e-12));
+    for (std::size_t at = 0; at < mine.size(); ++at) REQUIRE(mine[at] == doctest::Approx(others[at]).epsilon(1e-12));
   }
 }
 
@@ -250,7 +251,7 @@ TEST_CASE("the indices of an each start equal, or apart, inside of eight loops")
     numbers const all = numbers_of(kept);  // [a, …, h, j, i]
     REQUIRE(all.size() == 1024);
     int same = 0;
-    for (std::size_t k = 0; k < 1024; k += 4) same += all[k] == all[k + 2] && all[k + 1] == all[k + 3];
+    for (std::size_t at = 0; at < 1024; at += 4) same += all[at] == all[at + 2] && all[at + 1] == all[at + 3];
     CHECK(same == (p == &equal ? 256 : 0));
     CHECK(all[0] != all[4]);
   }
