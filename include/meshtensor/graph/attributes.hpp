@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, and collectives.
+// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, and collectives. The
+// mark that `widen` sets on a comparison is here, too.
 // Operations have such structs in their files in op/.
 #pragma once
 
@@ -39,11 +40,6 @@ struct watch_attributes {
   constexpr attributes packed() const { return {{name, of_gradient}}; }
 };
 
-/// Marks a comparison whose result says which indices of an `each` run the region that it is in. See
-/// pass/widen/decision.hpp. `check_numerics` needs it to leave out the others.
-constexpr void mark_as_taking_part(node& n) { n.attribute[0] = 1; }
-constexpr bool says_who_takes_part(node const& n) { return n.kind == primitive::elementwise && n.attribute[0] == 1; }
-
 struct read_attributes {
   variable_id variable;
 
@@ -73,6 +69,11 @@ struct view_attributes {
   static constexpr view_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim, own_copy}}; }
 };
+
+/// Marks a comparison whose result says which indices of an `each` run the region that it is in. See
+/// pass/widen/decision.hpp. `check_numerics` needs it to leave out the others.
+constexpr void mark_as_mask_of_indices(node& n) { n.attribute[0] = 1; }
+constexpr bool is_mask_of_indices(node const& n) { return n.kind == primitive::elementwise && n.attribute[0] == 1; }
 
 // ---- regions and their owners ----
 

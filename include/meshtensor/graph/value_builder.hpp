@@ -46,7 +46,7 @@ struct value_builder : table_builder {
 
   constexpr value_id add_value(dtype type, shape dims, node_id maker, int index) {
     make_room(m.value_count, 1, max_values, "G02", "tensors");
-    if (!expect(dims.fits(), "T07 a tensor has more than 10 dims: merge some, or sum over them before")) --dims.count;
+    if (!expect(dims.fits(), "T07 a tensor has more than 10 dims: merge some, or sum over them before")) dims = {};
     value& v = m.values[m.value_count];
     v.type = type, v.dims = dims, v.node = maker, v.region = region, v.index = static_cast<id>(index);
     return static_cast<value_id>(m.value_count++);

@@ -26,10 +26,11 @@ constexpr X as_divisor(X const& x, bool may_be_zero) {
 }
 
 /// √Σ g² over all gradients. In f64 no square of a narrower float overflows or vanishes. Squares of f64 may do so, and
-/// are added as `scaled_squares.hpp` says.
+/// are added as `scaled_squares.hpp` says. The norm of no gradients is 0.
 template <dtype T>
 constexpr tensor<dtype::f64> norm_in_f64(gradients<T> const& g) {
   builder& b = *g.owner;
+  if (g.size() == 0) return {&b, constant(b, 0, dtype::f64)};
   value_id usual = no_id, lowered = no_id;
   auto const add_up = [&](value_id& all, value_id term) { all = all == no_id ? term : add(b, all, term); };
   for (int i = 0; i < g.size(); ++i) {
@@ -71,7 +72,9 @@ constexpr void require_dims_of_parameter(builder& b, parameter_gradient<T> const
   variable const& v = m.variables[meshtensor::detail::variable_read(b, given.parameter.id)];
   add_type(add_path(d << "T03 minimize: the gradient by '", m, v.path) << "' is ", m, g.type, g.dims);
   b.note(add_type(d << ", and the parameter ", m, p.type, p.dims)
-         << ": take the sum or mean of the gradient over the dims that the parameter lacks");
+         << (g.dims.includes(p.dims)
+                 ? ": take the sum or mean of the gradient over the dims that the parameter lacks"
+                 : ": keep the dims of the parameter, so that each of its elements has a gradient"));
 }
 /// The gradients by the parameters under a path. They are those of a loss, or chosen from given gradients.
 template <dtype T, class What>
@@ -175,7 +178,7 @@ constexpr void minimize(How const& how, S const& s, What const& what, P const& p
 }  // namespace detail
 
 /// The common norm of all gradients, √Σ g². No square overflows or vanishes on the way. For example, `1 / maximum(1,
-/// mt::global_norm(g) / limit)` is the factor that clips them to `limit`.
+/// mt::global_norm(g) / limit)` is the factor that clips them to `limit`. The norm of no gradients is 0.
 ///
 /// dims    none
 template <dtype T>

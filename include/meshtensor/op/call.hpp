@@ -14,7 +14,9 @@ struct call_rule {
   static constexpr declaration declares{.operands = {1, 4}, .attributes = {{attribute_kind::call}}};
   static constexpr void infer(inference& i) {
     call_row const& c = i.m->calls[call_attributes::of(i.attributes).call];
-    i.give(i.type, united(without(i.united_dims(), c.whole), c.gives));
+    shape kept{};
+    for (int k = 0; k < i.count; ++k) kept = united(kept, without(i.dims_of(k), c.whole));
+    i.give(i.type, united(kept, c.gives));
   }
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     call_row const& c = m.calls[call_of(n)];
@@ -37,10 +39,12 @@ struct call_rule {
 
 namespace detail {
 
-constexpr shape called_rule(shape const& all, shape const& whole, shape const& gives) {
-  return united(without(all, whole), gives);
+constexpr shape called_rule(shape const& kept, shape const& gives) { return united(kept, gives); }
+/// The dims that the result keeps of the operands so far and of one more operand. Dims of `whole` are left out of each
+/// operand, because all operands together may have more dims than a shape holds.
+constexpr shape kept_rule(shape const& kept, shape const& operand, shape const& whole) {
+  return united(kept, without(operand, whole));
 }
-constexpr shape all_of_rule(shape const& a, shape const& b) { return united(a, b); }
 
 template <class Operation>
 concept names_whole_dims = requires { Operation::whole; };
@@ -89,12 +93,14 @@ concept runs_on = requires(call_extents const& extent, std::span<element_t<T> co
   Operation::run(extent, x..., y);
 };
 
-template <class First, class... Rest>
-struct all_dims {
-  using type = First;
+/// The dims that the result keeps of operands with the given lists of dims, after those of `Kept`.
+template <class Whole, class Kept, class... Lists>
+struct kept_dims {
+  using type = Kept;
 };
-template <class A, class B, class... Rest>
-struct all_dims<A, B, Rest...> : all_dims<result_dims_t<all_of_rule, A, B>, Rest...> {};
+template <class Whole, class Kept, class First, class... Rest>
+struct kept_dims<Whole, Kept, First, Rest...>
+    : kept_dims<Whole, result_dims_t<kept_rule, Kept, First, Whole>, Rest...> {};
 
 template <class Operation, class... H>
 constexpr auto record_call(H const&... operands) {
@@ -104,10 +110,8 @@ constexpr auto record_call(H const&... operands) {
   using gives = decltype(given_dims_of<Operation>());
   name_id const label = b.intern(label_of_call<Operation>());
   shape const w = shape_of(b, whole{}), g = shape_of(b, gives{});
-  shape all{};
-  ((all = united(all, b.m.values[operands.id].dims)), ...);
   for (int i = 0; i < g.count && (is_any<typename H::dim_list> || ...); ++i)  // else the types have been checked
-    b.expect(w.has(g.at[i]) || !all.has(g.at[i]),
+    b.expect(w.has(g.at[i]) || !(b.m.values[operands.id].dims.has(g.at[i]) || ...),
              "T03 call: the operation gives a dim that an operand has, without naming it in `whole`");
   auto const run = &run_call<Operation, type, H::type...>;
   int row = 0;
@@ -119,8 +123,8 @@ constexpr auto record_call(H const&... operands) {
   }
   value_id const given[] = {operands.id...};
   value_id const v = add_node<call_rule>(b, given, call_attributes{static_cast<id>(row)}.packed(), {type});
-  using all_of_them = typename all_dims<typename H::dim_list...>::type;
-  return wrap<type, result_dims_t<called_rule, all_of_them, whole, gives>>(b, v);
+  using kept = typename kept_dims<whole, dims<>, typename H::dim_list...>::type;
+  return wrap<type, result_dims_t<called_rule, kept, gives>>(b, v);
 }
 
 template <class Operation, dtype R, dtype... T>

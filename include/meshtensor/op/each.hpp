@@ -24,7 +24,8 @@ namespace meshtensor {
 /// random  the numbers of an index are its slice of numbers that have `dim` in front. So are the first values of
 ///         variables, unless the last argument is `mt::start_equal`: then all indices start with the same numbers
 /// errors  G42 nested too deep, or twice over one dim; G44 an outer tensor has the dim; G46 a decision or an operation
-///         that cannot differ by index; G47 an outer variable gets a next value that differs by index
+///         that cannot differ by index; G47 an outer variable gets a next value that differs by index; T44 a result has
+///         the dim already
 template <scope S, dim_type D, class Xs, class Body>
 requires(detail::is_handles<Xs>)
 constexpr auto each(S const& s, D, Xs const& operands, Body const& body, each_start start = each_start::apart,

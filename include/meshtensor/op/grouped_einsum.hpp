@@ -34,10 +34,11 @@ struct grouped_einsum_rule {
     i.expect(places != 0, "T01 grouped_einsum: neither an operand nor the result has the dim of the groups", 3, 1);
     i.expect(places < 2, "T03 grouped_einsum: more than one of the operands and the result has the dim of the groups",
              3, 1);
-    shape const known = i.united_dims();
-    for (int k = 0; k < i.dims.count; ++k)
-      i.expect(i.dims.at[k] == groups || known.has(i.dims.at[k]),
+    for (int k = 0; k < i.dims.count; ++k) {
+      int const d = i.dims.at[k];
+      i.expect(d == groups || i.dims_of(0).has(d) || i.dims_of(1).has(d) || i.dims_of(2).has(d),
                "T01 grouped_einsum: no operand has a dim that the result names", 7);
+    }
     i.give(i[0].type, i.dims);
   }
 

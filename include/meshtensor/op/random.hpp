@@ -6,30 +6,10 @@
 #include "meshtensor/base/philox.hpp"
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/detail/composed.hpp"
+#include "meshtensor/op/detail/identity_of_random.hpp"
 #include "meshtensor/op/detail/structure.hpp"
 
 namespace meshtensor {
-
-/// The identity of a random node: its path and its index among the random nodes of that path.
-constexpr std::uint64_t identity_of(module const& m, path_id path, id ordinal) {
-  std::uint64_t hash = 0xcbf29ce484222325ull + ordinal;
-  for (path_id p = path; p != no_id; p = m.paths[p].parent) {
-    name const& label = m.names[m.paths[p].label];
-    for (std::uint64_t word : {label.w0, label.w1, label.w2, label.w3}) hash = (hash ^ word) * 0x100000001b3ull;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
-/// The identity of a random node, including its entry's name, so that it differs from those of other programs.
-constexpr std::uint64_t identity_of(module const& m, node const& n) {
-  region_id r = n.region;
-  while (m.regions[r].parent != no_id) r = m.regions[r].parent;
-  std::uint64_t hash = identity_of(m, n.path, n.ordinal);
-  name const& entry = m.names[m.regions[r].label];
-  for (std::uint64_t word : {entry.w0, entry.w1, entry.w2, entry.w3}) hash = (hash ^ word) * 0x100000001b3ull;
-  return hash ^ hash >> 29;
-}
 
 struct random_rule {
   static constexpr primitive kind = primitive::random;
@@ -131,9 +111,14 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>,
 }
 
 /// Normal floats with the dtype and dims of a tensor: `normal_like(s / "noise", g)`. Otherwise like `normal`.
+///
+/// dims    those of `x`
+/// layout  bit-equal under every layout
+/// grad    none
+/// errors  T04 `x` is not of floats
 template <scope S, handle X>
-requires(is_float(X::type))
-constexpr X normal_like(S const& s, X const& x, line const& where = {}) {
+constexpr X normal_like(S const& s, X const& x, detail::random_line<X::type> const& where = {}) {
+  if constexpr (!is_float(X::type)) s.graph_builder().give_up();
   auto const here = s.enter();
   detail::recording r(&s.graph_builder(), where);
   value const like = r.b.m.values[r.b.use(x.id)];

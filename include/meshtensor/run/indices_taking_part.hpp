@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds elements that are not finite, without those of indices of an each that do not run a loop or branch.
-// why: an index that takes no part computes with the operands of one that does (see pass/widen/decision.hpp). So a NaN
-// of this one is found at its index, too, where the program computes nothing.
+// why: an index that takes no part computes with the operands of another index, which does (see
+// pass/widen/decision.hpp). So a NaN of the other index is found at the first one, too, where the program computes
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,12 @@ inline bool is_not_finite(view const& v, std::int64_t i) {
   return find_not_finite(one).count != 0;
 }
 
-/// The values of a program that say which indices take part in a region.
+/// The position along dim `d` of the whole tensor, for element `i` of a part without gaps.
+inline std::int64_t position_along(view const& part, int d, std::int64_t i) {
+  return part.origin[d] + (d == 0 ? i : i % part.stride[d - 1]) / part.stride[d];
+}
+
+/// The masks of a program: the values that say which indices take part in a region.
 class participation {
  public:
   explicit participation(module const& m)
@@ -59,11 +65,11 @@ class participation {
       for (int i = 0; i < m.node_count; ++i) changes = find(m, m.nodes[i]) || changes;
     }
   }
-  /// The value that says who takes part in the region of a node, if this node makes it itself or within a kernel.
+  /// The mask of the indices that take part in the region of a node, if this node makes it itself or within a kernel.
   value_id made_by(module const& m, node const& n) const {
     return n.results.count == 0 ? value_id{no_id} : made_[m.result(n)];
   }
-  /// The argument of a region that says it. For example, the gradient of a loop saves it from the loop.
+  /// The argument of a region that is its mask. For example, the gradient of a loop saves it from the loop.
   value_id argument_of(region_id r) const { return argument_[r]; }
 
  private:
@@ -76,7 +82,7 @@ class participation {
       if (stacks == none || stacks_[v] == stacks) return;
       stacks_[v] = stacks, changes = true;
     };
-    if (says_who_takes_part(n)) {
+    if (is_mask_of_indices(n)) {
       is(m.result(n), 0);
       made_[m.result(n)] = in_kernel_[n.region] = m.result(n);
     }
@@ -108,13 +114,13 @@ class participation {
 /// Which indices take part in each region, in the current iteration of one rank.
 class indices_taking_part {
  public:
-  /// Remembers it for a region. `mask` is a bool for each index.
+  /// Copies the mask of a region, which is a bool for each index.
   void keep(region_id region, view const& mask) {
     kept& k = by_region_[region];
     k.bits.assign(mask.as<std::byte>(), mask.as<std::byte>() + mask.bytes());
     k.mask = mask, k.mask.data = k.bits.data();
   }
-  /// What was remembered, or null.
+  /// The mask that was kept last for a region, or null.
   view const* of(region_id region) const {
     auto const found = by_region_.find(region);
     return found == by_region_.end() ? nullptr : &found->second.mask;
@@ -134,9 +140,8 @@ class indices_taking_part {
 inline bool takes_part(view const& mask, view const& seen, std::int64_t i) {
   std::int64_t at = 0;
   for (int k = 0; k < mask.count; ++k) {
-    std::int64_t rest = i, position = -1;
-    for (int d = 0; d < seen.count; rest %= seen.stride[d], ++d)
-      if (seen.dim[d] == mask.dim[k]) position = seen.origin[d] + rest / seen.stride[d] - mask.origin[k];
+    int const d = seen.find(mask.dim[k]);
+    std::int64_t const position = d < 0 ? -1 : position_along(seen, d, i) - mask.origin[k];
     if (position < 0 || position >= mask.extent[k]) return true;
     at += position * mask.stride[k];
   }

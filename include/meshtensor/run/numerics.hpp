@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/bytes.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/job/rank_context.hpp"
@@ -27,7 +28,8 @@ class numerics_check {
   numerics_check(module const& m, binding const& numbers, std::int64_t ranks)
       : m_(m),
         ranks_(ranks),
-        kept_(std::make_shared<std::vector<kept_of_rank>>(static_cast<std::size_t>(ranks))),
+        kept_(std::make_shared<std::vector<kept_of_rank>>(static_cast<std::size_t>(ranks),
+                                                          kept_of_rank{{}, {}, recomputed_kernel(m)})),
         awaited_(awaited_values(m, numbers)),
         participation_(std::make_shared<participation>(m)) {}
 
@@ -50,7 +52,7 @@ class numerics_check {
   void after(node const& n, std::span<rank_context const> held) const {
     if (n.kind == primitive::argument || (shares_memory(n) && n.kind != primitive::wait)) return;
     for (rank_context const& p : held) {
-      if (value_id const v = participation_->made_by(m_, n); v != no_id) keep_who_takes_part(n, v, p);
+      if (value_id const v = participation_->made_by(m_, n); v != no_id) keep_mask(n, v, p);
       for (int i = 0; i < n.results.count; ++i) {
         value_id const v = m_.result(n, i);
         if (awaited_[v]) continue;  // may still be in flight, so it is checked at its wait
@@ -64,6 +66,7 @@ class numerics_check {
   struct kept_of_rank {
     operands_kept operands;
     indices_taking_part taking_part;
+    recomputed_kernel kernel;
   };
 
   kept_of_rank& of(rank_context const& p) const { return (*kept_)[static_cast<std::size_t>(p.rank())]; }
@@ -82,11 +85,9 @@ class numerics_check {
     return all;
   }
   bool is_bad(value_id v, view const& seen, rank_context const& p) const { return find_bad(v, seen, p).count != 0; }
-  void keep_who_takes_part(node const& n, value_id v, rank_context const& p) const {
+  void keep_mask(node const& n, value_id v, rank_context const& p) const {
     if (m_.result(n) == v) return of(p).taking_part.keep(n.region, p.at(v));
-    recomputed_kernel kernel(m_, p, [v](value_id made, view const&) { return made == v; });
-    kernel.run(n, of(p).operands);
-    of(p).taking_part.keep(n.region, kernel.at(v));
+    of(p).taking_part.keep(n.region, of(p).kernel.made(v, n, p, of(p).operands));
   }
   bool is_written(node const& n, value_id operand, rank_context const& p) const {
     for (int k = 0; k < n.results.count; ++k) {
@@ -100,11 +101,12 @@ class numerics_check {
     view const seen = p.at(m_.result(n, result));
     if (!recomputed_kernel::runs(n))
       raise(n.kind == primitive::wait ? awaited(m_, n) : n, m_.result(n, result), seen, p);
-    recomputed_kernel all(m_, p, [&](value_id v, view const& made) { return is_bad(v, made, p); });
+    recomputed_kernel& kernel = of(p).kernel;
+    value_id found = no_id;
     try {
-      all.run(n, of(p).operands);
+      found = kernel.find(n, p, of(p).operands, [&](value_id v, view const& made) { return is_bad(v, made, p); });
     } catch (error const&) {}  // if a rule has no reference loops, name the node that made the kernel's result
-    if (all.found != no_id) raise(m_.nodes[m_.values[all.found].node], all.found, all.at(all.found), p);
+    if (found != no_id) raise(m_.nodes[m_.values[found].node], found, kernel.at(found), p);
     value_id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
     raise(m_.nodes[m_.values[last].node], last, seen, p);
   }
@@ -113,10 +115,9 @@ class numerics_check {
   [[noreturn]] void raise(node const& made_by, value_id v, view const& seen, rank_context const& p) const {
     not_finite const bad = find_bad(v, seen, p);
     std::string where, which = what(made_by);
-    std::int64_t rest = bad.first;
-    for (int d = 0; d < seen.count; rest %= seen.stride[d], ++d)
+    for (int d = 0; d < seen.count; ++d)
       where += std::string(d == 0 ? ", at " : ", ") + m_.dim_name(seen.dim[d]).text() + "=" +
-               std::to_string(seen.origin[d] + rest / seen.stride[d]);
+               std::to_string(position_along(seen, d, bad.first));
     diagnostic line{}, type{};
     add_line(line, m_, made_by.site);
     add_type(type, m_, m_.values[v].type, m_.values[v].dims, m_.values[v].layout);

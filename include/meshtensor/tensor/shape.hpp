@@ -32,22 +32,23 @@ struct shape {
   }
   constexpr bool has(int d) const { return find(d) >= 0; }
   /// Whether no dim was added beyond the capacity.
-  constexpr bool fits() const { return count < capacity || at[capacity - 1] != too_many; }
+  constexpr bool fits() const { return !has(too_many); }
   constexpr bool includes(shape const& other) const {
     for (int i = 0; i < other.count; ++i)
       if (!has(other.at[i])) return false;
     return true;
   }
-  /// Adds a dim. Beyond the capacity, it marks the shape instead. `fits` is then false, so `add_value` reports T07.
+  /// Adds a dim. Beyond the capacity, it marks the shape instead. `fits` is then false, and so is that of every shape
+  /// made from it by the functions below. Therefore `add_value` reports T07.
   constexpr shape& add(int d) {
     if (count < capacity) at[count++] = static_cast<std::uint8_t>(d);
     else at[capacity - 1] = too_many;
     return *this;
   }
 
- private:
-  static constexpr std::uint8_t too_many = 0xff;
+  static constexpr std::uint8_t too_many = 0xff;  // the mark, in place of a dim
 };
+static_assert(max_dims <= shape::too_many);
 
 /// Broadcasting by name: the dims of both operands, in order of first appearance.
 constexpr shape united(shape a, shape const& b) {
@@ -60,9 +61,12 @@ constexpr shape united(shape a, shape const& b) {
 constexpr shape without(shape const& a, shape const& b) {
   shape r{};
   for (int i = 0; i < a.count; ++i)
-    if (!b.has(a.at[i])) r.add(a.at[i]);
+    if (!b.has(a.at[i]) || a.at[i] == shape::too_many) r.add(a.at[i]);
   return r;
 }
+
+/// The dims of `a` that `b` has, too.
+constexpr shape common(shape const& a, shape const& b) { return without(a, without(a, b)); }
 
 /// `a` with dim `from` renamed to `to`, in place.
 constexpr shape replaced(shape a, int from, int to) {

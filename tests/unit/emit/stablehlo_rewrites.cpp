@@ -42,6 +42,24 @@ constexpr auto norm_of = []<bool Own>(auto x, auto a, std::bool_constant<Own>) {
   return (mt::cast<mt::dtype::f32>(x) - mt::cast<mt::dtype::f32>(centre)) * scale + mt::cast<mt::dtype::f32>(a);
 };
 
+template <mt::name Name>
+struct two : mt::dim<Name, 2> {};
+
+/// A product of three operands. The first two have eleven dims together, although each operand and the result have at
+/// most ten.
+struct eleven_dims_midway {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const all = mt::to(two<"a">{}, two<"b">{}, two<"c">{}, two<"d">{}, two<"e">{}, two<"f">{}, two<"g">{},
+                            two<"h">{}, two<"i">{});
+    auto const many = [&]<class... D>(mt::to_dims<D...>) {
+      auto const x = s.input("x", mt::f32, rows, D{}...);
+      auto const z = s.input("z", mt::f32, D{}..., channels);
+      return einsum(x, s.input("y", mt::f32, rows, channels, batch), z, mt::to(batch, D{}...));
+    };
+    s.output("y", many(all));
+  }
+};
+
 /// A program on one rank, with its rewrites.
 struct rewritten_program {
   std::unique_ptr<mt::lowering> l;
@@ -173,4 +191,13 @@ TEST_CASE("sums in f64 of narrower values are composed for devices without f64, 
   CHECK(p.count(op::lay_out) == 1);         // y lacks a dim
   CHECK(p.written("reduce", "tensor<4xf32>") == 4);
   CHECK(rewritten_program::of(other_sums{}, {.has_f64 = false}).count(op::sum_in_parts) == 0);
+}
+
+TEST_CASE("a product of the first operands with too many dims is refused, at its line") {
+  auto const p = rewritten_program::of(eleven_dims_midway{});
+  CHECK_THROWS_WITH_AS(p.written("dot_general", ""),
+                       doctest::Contains("T07: the product of the first 2 operands has more than 10 dims: begin with "
+                                         "operands that share dims, or sum over dims before (node %"),
+                       mt::error);
+  CHECK_THROWS_WITH_AS(p.written("dot_general", ""), doctest::Contains(" einsum, stablehlo_rewrites.cpp:"), mt::error);
 }

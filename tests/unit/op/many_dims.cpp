@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors of ten dims beside the same numbers in two dims of 32 elements, and parameters of which loops and an each add
-// nine dims.
+// nine dims. Operands of more than ten dims together, of which the result has at most ten.
 // passes: start-up
 #include "meshtensor/meshtensor.hpp"
 #include "meshtensor/pass/fuse/read_kernel.hpp"
@@ -25,6 +25,9 @@ inline constexpr of<"g"> g;
 inline constexpr of<"h"> h;
 inline constexpr of<"i"> i;
 inline constexpr of<"j"> j;
+inline constexpr of<"k"> k;
+inline constexpr of<"l"> l;
+inline constexpr of<"groups", 3> groups;
 inline constexpr of<"rows", 32> rows;
 inline constexpr of<"columns", 32> columns;
 inline constexpr of<"other", 32> other;
@@ -108,7 +111,117 @@ struct starts {
   constexpr void operator()(mt::scope auto s) const { s.output("y", within<8>(s, s.input("x", mt::f32))); }
 };
 
+/// The sum of products along `a`.
+struct products_along_a {
+  static constexpr auto whole = to(a);
+  static void run(std::span<double const> x, std::span<double const> y, std::span<double> sum) {
+    sum[0] = x[0] * y[0] + x[1] * y[1];
+  }
+};
+struct calls_of_eleven_dims {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j);
+    auto const y = s.input("y", mt::f64, a, k);
+    s.output("wanted", einsum(x, y, to(b, c, d, e, f, g, h, i, j, k)));
+    s.output("typed", mt::call<products_along_a>(x, y));
+    s.output("any", mt::call<products_along_a>(mt::any_tensor<mt::f64>(x), mt::any_tensor<mt::f64>(y)));
+  }
+};
+struct call_of_an_eleventh_dim {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j);
+    auto const y = s.input("y", mt::f64, a, k, l);
+    s.output("y", mt::call<products_along_a>(mt::any_tensor<mt::f64>(x), mt::any_tensor<mt::f64>(y)));
+  }
+};
+
+/// Twelve dims are summed, of which each operand has ten at most.
+struct sum_over_twelve_dims {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h, i, j);
+    auto const y = s.input("y", mt::f64, a, b, c, d, e, k, l);
+    auto const z = s.input("z", mt::f64, f, g, h, i, j, k, l);
+    s.output("y", einsum(x, y, z, to()));
+  }
+};
+
+/// Rows of eight dims by the matrix of their group, twelve dims together: at once, in a map over rows, or by a gather.
+enum class way { whole, mapped, gathered };
+template <way Way>
+struct groups_of_twelve_dims {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, a, b, c, d, e, f, g, h);
+    auto const w = s.input("w", mt::f64, groups, h, i, j, k);
+    auto const index = iota(s, a, mt::i32) + 1;
+    auto const y = [&] {
+      if constexpr (Way == way::whole) return grouped_einsum(x, w, index, groups, to(a, i, j, k));
+      else if constexpr (Way == way::mapped)
+        return mt::map(s, a, std::tuple(x, index), [&](mt::scope auto, auto row, auto group) {
+          return grouped_einsum(row, w, group, groups, to(i, j, k));
+        });
+      else return einsum(sum(sum(x, b, c, d), e, f, g), gather(w, index, groups), to(a, i, j, k));
+    }();
+    auto const [by_x, by_w] = gradient(sum(y * y * y), x, w);
+    s.output("y", y), s.output("by x", by_x), s.output("by w", by_w);
+  }
+};
+template <way Way>
+mt::blocks results_of_groups() {
+  program p = program::of<groups_of_twelve_dims<Way>>();
+  p.fill_at_random(-1, 1);
+  return p.run();
+}
+
+void check_equal(numbers const& got, numbers const& wanted) {
+  REQUIRE(got.size() == wanted.size());
+  for (std::size_t at = 0; at < got.size(); ++at) REQUIRE(got[at] == doctest::Approx(wanted[at]).epsilon(1e-12));
+}
+
 }  // namespace
+
+TEST_CASE("a call keeps ten of the dims of its operands") {
+  program p = program::of<calls_of_eleven_dims>();
+  p.fill_at_random(-1, 1);
+  mt::blocks const got = p.run();
+  check_equal(numbers_of(got.at("typed")), numbers_of(got.at("wanted")));
+  check_equal(numbers_of(got.at("any")), numbers_of(got.at("wanted")));
+  CHECK_THROWS_WITH_AS(program::of<call_of_an_eleventh_dim>(), doctest::Contains("T07: a tensor has more than 10 dims"),
+                       mt::error);
+}
+
+TEST_CASE("a shape with too many dims stays so") {
+  constexpr mt::shape many = [] {
+    mt::shape all{};
+    for (int n = 0; n < 11; ++n) all.add(n);
+    return all;
+  }();
+  CHECK(!many.fits());
+  for (mt::shape const& another : {many, mt::shape{}.add(0).add(1), mt::shape{}.add(20)}) {
+    CHECK(!without(many, another).fits());
+    CHECK(!united(many, another).fits());
+    CHECK(!united(another, many).fits());
+    CHECK(!united(another, without(many, another)).fits());
+  }
+  CHECK(!expanded(many, 0, {}).fits());
+  CHECK(!led_by(0, many).fits());
+  CHECK(!led_by(0, without(many, mt::shape{}.add(1))).fits());
+}
+
+TEST_CASE("a grouped einsum has operands of twelve dims together") {
+  mt::blocks const wanted = results_of_groups<way::gathered>();
+  for (mt::blocks const& got : {results_of_groups<way::whole>(), results_of_groups<way::mapped>()})
+    for (auto const& [label, block] : wanted) {
+      CAPTURE(label);
+      check_equal(numbers_of(got.at(label)), numbers_of(block));
+    }
+}
+
+TEST_CASE("more dims are summed than a tensor has, and all are printed") {
+  program p = program::of<sum_over_twelve_dims>();
+  std::string const text = mt::text_of(p.graph());
+  INFO(text);
+  CHECK(text.find(" over a, b, c, d, e, f, g, h, i, j, k, l  # ") != std::string::npos);
+}
 
 TEST_CASE("ten dims hold the numbers of two") {
   program many = program::of<products<false>>(), two = program::of<products<true>>();
@@ -118,7 +231,7 @@ TEST_CASE("ten dims hold the numbers of two") {
     CAPTURE(label);
     numbers const mine = numbers_of(got.at(label)), others = numbers_of(block);
     REQUIRE(mine.size() == others.size());
-    for (std::size_t k = 0; k < mine.size(); ++k) REQUIRE(mine[k] == doctest::Approx(others[k]).epsilon(1e-12));
+    for (std::size_t at = 0; at < mine.size(); ++at) REQUIRE(mine[at] == doctest::Approx(others[at]).epsilon(1e-12));
   }
 }
 
@@ -138,7 +251,7 @@ TEST_CASE("the indices of an each start equal, or apart, inside of eight loops")
     numbers const all = numbers_of(kept);  // [a, …, h, j, i]
     REQUIRE(all.size() == 1024);
     int same = 0;
-    for (std::size_t k = 0; k < 1024; k += 4) same += all[k] == all[k + 2] && all[k + 1] == all[k + 3];
+    for (std::size_t at = 0; at < 1024; at += 4) same += all[at] == all[at + 2] && all[at + 1] == all[at + 3];
     CHECK(same == (p == &equal ? 256 : 0));
     CHECK(all[0] != all[4]);
   }

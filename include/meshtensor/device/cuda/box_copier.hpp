@@ -31,7 +31,8 @@ class box_copier {
   /// Copies a box with these extents. Strides are in elements of `bytes` bytes.
   void copy(recording& to_do, address to, std::int64_t const* to_stride, address from, std::int64_t const* from_stride,
             std::int64_t const* extent, int dims, std::int64_t bytes) const {
-    std::int64_t n[10] = {}, t[10] = {}, f[10] = {}, all = 1;
+    static_assert(max_dims_of_one <= 10, "the kernel reads extents from a.n[2], and strides from a.n[12] and a.n[22]");
+    std::int64_t n[max_dims_of_one] = {}, t[max_dims_of_one] = {}, f[max_dims_of_one] = {}, all = 1;
     int count = 0;
     for (int d = 0; d < dims; ++d) {
       all *= extent[d];

@@ -2,7 +2,9 @@
 // Prints an operation as its declaration says, for example `gather(%3, %4) along vocab`.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -43,12 +45,17 @@ class operation_speller : protected speller {
 
   // ` over embed`: the dims that the operands have and the result lacks.
   [[gnu::cold]] std::string lost(node const& n) const {
-    shape all{};
+    std::vector<int> all;  // may be more than a shape holds
     bool const has_result = n.results.count != 0 && m_.result(n) < m_.value_count;
-    for (int i = 0; i < n.operands.count; ++i)
-      if (m_.operand(n, i) < m_.value_count)
-        all = united(all, without(m_.operand_value(n, i).dims, has_result ? m_.result_value(n).dims : shape{}));
-    return all.count == 0 ? "" : " over " + dims(all, placement{});
+    for (int i = 0; i < n.operands.count; ++i) {
+      if (m_.operand(n, i) >= m_.value_count) continue;
+      shape const some = without(m_.operand_value(n, i).dims, has_result ? m_.result_value(n).dims : shape{});
+      for (int k = 0; k < some.count; ++k)
+        if (std::ranges::find(all, int{some.at[k]}) == all.end()) all.push_back(some.at[k]);
+    }
+    std::string r;
+    for (int const d : all) r.append(r.empty() ? " over " : ", ").append(dim(d));
+    return r;
   }
 
  private:

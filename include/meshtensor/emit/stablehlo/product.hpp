@@ -21,6 +21,15 @@ inline value sum_unless_needed(emission& e, value const& v, shape& have, needed_
   return r;
 }
 
+/// Reports T07 of the product of the first operands, which is a tensor that the program does not name.
+[[noreturn, gnu::cold]] inline void refuse_product(emission const& e, node const& n, std::size_t operands) {
+  diagnostic where{};
+  locate(where, e.m, n);
+  throw error("T07", {"the product of the first ", operands,
+                      " operands has more than 10 dims: begin with operands that share dims, or sum over dims before",
+                      where.view()});
+}
+
 struct factor {
   value v;
   shape dims;
@@ -55,7 +64,7 @@ inline value product(emission& e, node const& n, std::vector<factor> const& fact
     }
     v = dot(e.w, v, y, kept, summed);
     have = united(united(next, without(have, other)), without(other, have));
-    require(have.fits(), "T07: a tensor has more than 10 dims");
+    if (!have.fits()) refuse_product(e, n, i + 1);
     v = sum_unless_needed(e, v, have, needed);
   }
   return e.laid(convert(e.w, v, element), have, e.result_dims(n), e.result_type(n).shape);

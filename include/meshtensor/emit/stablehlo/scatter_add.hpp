@@ -12,7 +12,7 @@ inline value scatter_add(emission& e, node const& n) {
   shape const& by = e.dims(n, 1);
   dim_id const dim = lookup_attributes::of(n).dim;
   auto const [rest, order] = order_of(sum.dims, by, dim);
-  shape const left = without(e.dims(n), without(e.dims(n), order));
+  shape const left = common(e.dims(n), order);
   value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
   rows = e.laid(rows, left, order, extents_of(order, left, rows.type.shape));
   int const along = sum.dims.find(dim);

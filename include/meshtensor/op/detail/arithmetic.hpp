@@ -20,6 +20,7 @@ constexpr char const* refusal_of(function f, dtype type) {
 struct elementwise_inference {
   static constexpr primitive kind = primitive::elementwise;
   static constexpr declaration declares{.operands = {1, 3},
+                                        .attributes = {{attribute_kind::flag}},  // see mark_as_mask_of_indices
                                         .functions = static_cast<std::uint8_t>(function::count_),
                                         .fusion = fusion_role::function,
                                         .work = work_kind::function};
@@ -80,7 +81,7 @@ constexpr value_id scale(builder& b, value_id x, number const& n) {
 
 /// The sum of `x` over all dims that `like` lacks, in the order of `like`: the gradient of a broadcast.
 constexpr value_id sum_to(builder& b, value_id x, shape const& like) {
-  shape const dims = b.m.values[x].dims, kept = without(dims, without(dims, like));
+  shape const dims = b.m.values[x].dims, kept = common(dims, like);
   dtype const type = b.m.values[x].type;
   if (kept.count != dims.count)
     x = b.add(primitive::reduce, static_cast<std::uint8_t>(reduction::sum), ids(&x, 1), type, kept);

@@ -18,13 +18,16 @@ inline constexpr bool shows<gradients<T>, D> = false;  // their types do not tel
 template <class... T, class D>
 inline constexpr bool shows<std::tuple<T...>, D> = (shows<T, D> || ...);
 
-/// Whether the body of an each may return this: tensors and gradients, several as a tuple.
+/// Whether this is one result of the body of an each: a tensor, or gradients.
 template <class T>
-inline constexpr bool may_leave_each = handle<T>;
+inline constexpr bool is_one_result = handle<T>;
 template <dtype T>
-inline constexpr bool may_leave_each<gradients<T>> = true;
+inline constexpr bool is_one_result<gradients<T>> = true;
+/// Whether the body of an each may return this: one result, or several as a flat tuple.
+template <class T>
+inline constexpr bool may_leave_each = is_one_result<T>;
 template <class... T>
-inline constexpr bool may_leave_each<std::tuple<T...>> = (may_leave_each<T> && ...);
+inline constexpr bool may_leave_each<std::tuple<T...>> = (is_one_result<T> && ...);
 
 /// The first error that the types of an each over `D` show, or `no_error`. `X` are its operands.
 template <scope S, dim_type D, class Body, class... X>

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "meshtensor/graph/variables.hpp"
 #include "meshtensor/op/control/loop_types.hpp"
 #include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/gradient.hpp"
@@ -45,22 +46,26 @@ constexpr gradients<T> used(builder& b, gradients<T> const& g) {
   for (value_id v : ids(g.values)) all.values.add(b.use(v));
   return all;
 }
+/// Adds a node with the values of all indices of a result, which may not have the dim already.
+constexpr value_id shown_result(builder& b, value_id v, dim_id dim) {
+  value const& given = b.m.values[v];
+  if (!given.dims.has(dim)) return shown(b, v, dim);
+  diagnostic d{};
+  b.note(add_type(d << "T44 the body of each and map returns ", b.m, given.type, given.dims)
+         << ", which has their dim '" << b.m.dim_name(dim) << "' already: reduce over the dim, or rename it");
+  return v;
+}
 /// The same outside, for all indices.
 template <class D, handle H>
 constexpr stacked_t<H, D> shown_outside(builder& b, dim_id dim, H const& x) {
-  return stacked_t<H, D>(&b, shown(b, x.id, dim));
+  return stacked_t<H, D>(&b, shown_result(b, x.id, dim));
 }
 template <class D, dtype T>
 constexpr gradients<T> shown_outside(builder& b, dim_id dim, gradients<T> const& g) {
   gradients<T> all{&b, {}, {}};
   for (int i = 0; i < g.size(); ++i) {
-    variable_id const which = variable_read(b, g.parameters.at[i]);
-    for (int k = 0; k < b.m.node_count; ++k)
-      if (node const& n = b.m.nodes[k]; n.kind == primitive::read && variable_of(n) == which) {
-        all.parameters.add(b.use(b.m.result(n)));
-        all.values.add(shown(b, g.values.at[i], dim));
-        break;
-      }
+    all.parameters.add(read(b, variable_read(b, g.parameters.at[i])));
+    all.values.add(shown_result(b, g.values.at[i], dim));
   }
   return all;
 }

@@ -18,8 +18,8 @@ struct fused_group {
   std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1, and the axis's order in it
   std::uint8_t steps, operands, results, numbers;
   std::uint8_t along;  // number of reductions along the vector
-  std::uint16_t
-      leaving;           // mask of the dims in `space` that the other reductions reduce. Their results leave the kernel
+  // The mask of the dims in `space` that the other reductions reduce. Their results leave the kernel.
+  std::uint16_t leaving;
   bool mixed;            // whether the other reductions reduce different dims
   std::uint16_t common;  // mask of the dims that all other results span
   id merged;             // the group that it was merged into, plus 1

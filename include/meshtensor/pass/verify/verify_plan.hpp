@@ -6,7 +6,6 @@
 // stacks, or updates in place. The planner reasons about each way. In contrast, this check knows only addresses and the
 // last write to each of them.
 #pragma once
-#pragma once
 
 #include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/pass/fuse/read_kernel.hpp"

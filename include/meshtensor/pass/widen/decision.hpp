@@ -39,7 +39,7 @@ struct decision {
     value_id const now = is_branch ? constant(b, 0, dtype::i64) : b.add(primitive::iteration, {}, dtype::i64, shape{});
     takes_part = elementwise(b, function::less, {now, known});
     if (inside != id{no_id}) takes_part = elementwise(b, function::logical_and, takes_part, inside);
-    mark_as_taking_part(b.m.nodes[b.m.values[takes_part].node]);
+    mark_as_mask_of_indices(b.m.nodes[b.m.values[takes_part].node]);
     value_id position = no_id;
     for (int i = 0; i < dims.count; ++i) {
       value_id const along = iota(b, dims.at[i], dtype::i64);
@@ -59,7 +59,7 @@ struct decision {
   constexpr value_id stand_in(builder& b, value_id x) const {
     value const like = b.m.values[x];
     value_id const chosen = select(b, first, x, constant(b, 0, like.type));
-    shape const along = without(b.m.values[chosen].dims, without(b.m.values[chosen].dims, dims));
+    shape const along = common(b.m.values[chosen].dims, dims);
     value_id const taking = reduce(b, like.type == dtype::boolean ? reduction::max : reduction::sum, chosen, along);
     return select(b, takes_part, x, elementwise(b, function::stop_gradient, taking));
   }
