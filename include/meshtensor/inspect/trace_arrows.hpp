@@ -70,10 +70,14 @@ class arrows_of_trace {
       if (c.members[k] == rank || found == by_rank.end() || run >= found->second.size()) continue;
       if (!sends(n, c, static_cast<int>(k))) continue;
       trace_bar const& b = found->second[run];
-      if (last == nullptr || b.begin > last->begin) last = &b;
+      if (last == nullptr || came_before(*last, b)) last = &b;
     }
     if (last == nullptr || n.kind == primitive::move) return last;
-    return last->begin < by_rank.at(rank)[run].begin ? nullptr : last;
+    return came_before(*last, by_rank.at(rank)[run]) ? nullptr : last;
+  }
+  /// In the order of time. Of ranks that came at one time, the first one counts as earlier.
+  static bool came_before(trace_bar const& a, trace_bar const& b) {
+    return a.begin < b.begin || (a.begin == b.begin && a.rank < b.rank);
   }
   /// Whether a member has something for this rank. In a shift by a number of the step, all members may have something.
   bool sends(node const& n, planned_collective const& c, int member) const {

@@ -25,8 +25,8 @@ namespace meshtensor {
 /// layout  messages to the same ranks as without compression. A mean of messages that are not linear is an all_to_all
 ///         and an all_gather
 /// state   like each parameter: `residual` of gradients, `residual_of_change` of changes of parameters, and
-///         `public_copy` and `neighbours` of gossip, with a dim of copies if there are several. The last two are under the
-///         name of the topology
+///         `public_copy` and `neighbours` of gossip, with a dim of copies if there are several. The last two are under
+///         the name of the topology
 /// errors  G49 a topology without a period that does not name its copies; G50 a mean of changes of parameters in
 ///         `by_step` after replicas that may differ, and `no_loco`
 /// source  Stich et al. 2018, arXiv:1809.07599, and Karimireddy et al. 2019, arXiv:1901.09847, algorithm 2 (error

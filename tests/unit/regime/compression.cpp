@@ -208,7 +208,7 @@ TEST_CASE("post-local SGD has a residual of gradients, and another one of change
   compare<both, wide_step>(7, first_steps(3, synchronous(c), local(2, {rounded(4), rounded(4)})), residuals);
 }
 TEST_CASE("post-local SGD compresses its means of parameters, because gradients have kept replicas equal") {
-  mixing const later = local(3, rounded(8), rounded(8));
+  mixing const later = local(3, {rounded(8), rounded(8), 3});
   compare<mt::by_step<mt::first_steps<4>, mt::synchronous, mt::compressed<mt::quantized<8>, mt::local_sgd<3>>>,
           plain_step>(10, [&](values const& before, values const& after, std::map<std::string, values>& states,
                               std::string const& path, int step) {
