@@ -74,7 +74,7 @@ class trace_scope : public scope_variables {
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims,
                                      merge_rule rule = {}, line const& where = {}) const {
     require_variable(parameter.id, where);
-    return {b_, declared(b_->add_path(path_for(parameter), label), T, without_eaches(dims), zeros, false, rule)};
+    return {b_, declared(b_->add_path(path_for(parameter), label), T, own_dims(dims), zeros, false, rule)};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>

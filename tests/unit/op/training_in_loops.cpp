@@ -127,6 +127,41 @@ TEST_CASE("an optimizer in a loop does what as many calls do: momentum") { compa
 TEST_CASE("an optimizer in a loop does what as many calls do: adafactor with a schedule") { compare<2>(); }
 
 namespace {
+inline constexpr mt::layer learns_alone = [](mt::scope auto s, auto x, auto how) {
+  auto const error = sum(tanh(x * s.parameter("w", in)), in);
+  how.minimize(s / "optimizer", error * error);
+  return error;
+};
+/// Layers that learn by themselves, in a loop that has a slice of the parameters for each of them, or in an `each`.
+template <bool InLoop>
+struct layers_that_learn {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), in);
+    mt::adam const how{.learning_rate = 0.1, .clip_norm = 0.5};
+    if constexpr (InLoop)
+      s.output("sum", repeat(s / "net", rounds, mt::full(s, 0, s.real()),
+                             [=](mt::scope auto r, auto all) { return all + learns_alone(r, x, how); }));
+    else
+      s.output("sum", sum(mt::each(s / "net", rounds, x,
+                                   [=](mt::scope auto m, auto one) { return learns_alone(m, one, how); })));
+  }
+};
+}  // namespace
+
+TEST_CASE("the state of a layer's parameter in a loop is a slice, too") {
+  program looped = program::of<in_f64<layers_that_learn<true>>>(),
+          wide = program::of<in_f64<layers_that_learn<false>>>();
+  for (int step = 0; step < 3; ++step) {
+    numbers const x = drawn(2, 20 + static_cast<std::uint64_t>(step));
+    looped.fill("x", x), wide.fill("x", x);
+    check(numbers_of(looped.run().at("sum")), numbers_of(wide.run().at("sum")));
+  }
+  for (auto const& [path, b] : wide.variables)
+    if (path.find("w") != std::string::npos) check(of(looped, path), numbers_of(b));
+  CHECK(looped.variables.size() >= wide.variables.size());
+}
+
+namespace {
 /// Inner steps of gradient descent on fast weights, in a loop, differentiated again outside of it.
 struct inner_steps {
   constexpr void operator()(mt::scope auto s) const {

@@ -67,11 +67,13 @@ class scope_variables : public untyped_scope {
     return b_->m.variables[row == no_id ? 0 : row];
   }
 
-  // The dims of a declaration in the eaches that are open, which add their dims themselves.
-  constexpr shape without_eaches(shape const& dims) const {
-    shape own{};
+  // The dims of a declaration in the eaches and loops that are open, which add their dims themselves.
+  constexpr shape own_dims(shape const& dims) const {
+    shape of_loops{}, own{};
+    for (int level = 0; level < b_->depth; ++level)
+      if (!b_->frames[level].shares_parameters) of_loops.add(b_->frames[level].loop_dim);
     for (int i = 0; i < dims.count; ++i)
-      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0) own.add(dims.at[i]);
+      if (b_->find_each(static_cast<dim_id>(dims.at[i])) < 0 && !of_loops.has(dims.at[i])) own.add(dims.at[i]);
     return own;
   }
   constexpr void require_variable(value_id v, line const& where) const {
