@@ -56,12 +56,14 @@ static_assert(each_rule([]<class R>(mt::primitive p) {
   return true;
 }));
 
-// What plays a part in kernels has no attributes beside the number of a constant, for kernels do not read any.
-static_assert(each_rule([]<class R>(mt::primitive) {
+// What plays a part in kernels has no attributes beside the number of a constant, for kernels do not read any. The flag
+// of an elementwise node says to check_numerics which indices of an each take part.
+static_assert(each_rule([]<class R>(mt::primitive p) {
   mt::declaration const& d = R::declares;
-  return d.fusion == mt::fusion_role::none ||
-         d.attributes[0].kind ==
-             (d.fusion == mt::fusion_role::number ? mt::attribute_kind::number : mt::attribute_kind::unused);
+  mt::attribute_kind const first = d.attributes[0].kind;
+  if (d.fusion == mt::fusion_role::none) return true;
+  if (d.fusion == mt::fusion_role::number) return first == mt::attribute_kind::number;
+  return first == (p == mt::primitive::elementwise ? mt::attribute_kind::flag : mt::attribute_kind::unused);
 }));
 
 // Effects have no results; a result that shares a buffer has an operand to share it with.
