@@ -27,7 +27,9 @@ struct program {
         s / "newton", mt::at_most(30), [&](auto, auto x) { return max(abs(x * x - a)) > 1e-3; },
         [&](auto, auto x) { return (x + a / x) * 0.5; }, a);
     // A branch is a function of a scope, which returns the result. Only the chosen branch runs.
-    auto scaled = mt::cond(s / "scale", sum(root) > 50, [&](auto) { return root * 0.5; }, [&](auto) { return root; });
+    // Both capture `root` under a name of its own, because clang 19 refuses names of a structured binding here.
+    auto scaled =
+        mt::cond(s / "scale", sum(root) > 50, [r = root](auto) { return r * 0.5; }, [r = root](auto) { return r; });
     // With `mt::until`, a scan stops as soon as a condition of its carry holds. The outputs behind the exit are 0.
     auto [total, sums] = mt::scan(
         s / "along", systems, full(s, 0, mt::f32), sum(a, pairs),

@@ -10,6 +10,7 @@
 #include <stdlib.h>  // setenv
 
 #include <optional>
+#include <stdexcept>
 
 #include "meshtensor/device/cuda/device.hpp"
 #include "mpi/recorded_devices.hpp"
@@ -236,7 +237,8 @@ TEST_CASE("a rank that fails does not leave the others in their streams") {
     MPI_Barrier(MPI_COMM_WORLD);  // else a rank may hear of the failure while it joins, and say so there
     bool const fails = ranks::rank() == ranks::count() - 1;
     if (fails) {
-      job.get().processes()->tell("it has had enough");
+      auto const failing = [](int, auto const&) { throw std::runtime_error("it has had enough"); };
+      CHECK_THROWS_AS(job.get().run(ranks::count(), failing), std::runtime_error);
     } else {
       mt::cuda::device_memory const values(here.gpu, 20);
       mt::cuda::recording to_do;

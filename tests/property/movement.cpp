@@ -5,6 +5,7 @@
 
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/shift.hpp"
+#include "meshtensor/op/slice_at.hpp"
 #include "property/graph.hpp"
 
 using namespace property;

@@ -79,7 +79,8 @@ template <bool IsAlone>
 struct ponder {
   constexpr void operator()(mt::scope auto s) const {
     auto x = input_of<IsAlone>(s, "x", s.real(), example, width);
-    auto cell = s.parameter("cell", width, next_width, mt::normal(1)), halt = s.parameter("halt", width, mt::normal(1));
+    auto cell = s.parameter("cell", width, next_width, mt::normal(1));
+    auto halt = s.parameter("halt", width, mt::normal(1));
     auto [loss, count, by_halt] =
         map_or_alone<IsAlone>(s / "examples", example, std::tuple(x), [&](mt::scope auto m, auto one) {
           auto zero = mt::full(m, 0, m.real());

@@ -22,7 +22,8 @@ inline constexpr struct in : mt::dim<"in", 3> {} in;
 /// Tasks take steps from common weights to common weights, and their last gradient goes through the weights' softmax.
 struct common_weights {
   constexpr void operator()(mt::scope auto s) const {
-    auto const x = s.input("x", s.real(), task, rounds, shots, in), y = s.input("y", s.real(), task, rounds, shots);
+    auto const x = s.input("x", s.real(), task, rounds, shots, in);
+    auto const y = s.input("y", s.real(), task, rounds, shots);
     auto const [all, ends] = mt::map(s / "tasks", task, std::tuple(x, y), [](mt::scope auto m, auto x1, auto y1) {
       auto const w = m.parameter("w", in, mt::normal(0.5)), scale = m.parameter("scale", in, mt::ones);
       auto const speed = m.state("speed", m.real(), in);

@@ -3,6 +3,7 @@
 // functions do it at start-up.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <vector>
 
@@ -77,7 +78,9 @@ class bound_program {
   /// The device of this program. It has generated code if the compiler knows the graph and the device generates code.
   Device device() const {
     if constexpr (early) {  // an `if` of its own, because naming the graph makes the compiler build it
-      if constexpr (requires { Device::template compiled_for<stages::graph>(); })
+      if constexpr (requires {
+                      { Device::template compiled_for<stages::graph>() } -> std::convertible_to<Device>;
+                    })
         return Device::template compiled_for<stages::graph>();
       else return Device();
     } else {

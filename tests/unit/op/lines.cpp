@@ -11,6 +11,7 @@
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reduce.hpp"
+#include "meshtensor/op/rename.hpp"
 #include "meshtensor/op/softmax.hpp"
 
 namespace {

@@ -33,7 +33,6 @@ struct early_collectives {
         numbers(bound),
         moves{},
         place{},
-        movable(may_move),
         ready{},
         works{},
         members{},
@@ -56,7 +55,6 @@ struct early_collectives {
   /// The extra bytes that are always allowed. Such messages are short, so their latency is most of their time.
   static constexpr std::int64_t small = 16 << 10;
 
-  bool const* movable;
   id ready[max_nodes];                              // the earliest place at which a node can run
   id works[max_nodes + 1];                          // how many of the nodes before one compute something
   id_list<max_nodes, node_id> members;              // the collective in question and the nodes that move with it
