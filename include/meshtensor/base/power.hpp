@@ -2,12 +2,28 @@
 // pow: x to the power y, through a logarithm of twice the precision.
 #pragma once
 
+#include <cmath>
+#include <type_traits>
+
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/exponential.hpp"
 
 namespace meshtensor::math {
 
 namespace detail {
+
+/// a b + c with one rounding, if c is nearly -a b: std::fma, which not all compilers evaluate. Source: Dekker 1971, A
+/// floating-point technique for extending the available precision, section 5.
+constexpr double add_product(double a, double b, double c) {
+  if (!std::is_constant_evaluated()) return std::fma(a, b, c);
+  auto const upper = [](double x) {
+    double const moved = x * 0x1.0000002p27;
+    return moved - (moved - x);
+  };
+  double const product = a * b, a_high = upper(a), b_high = upper(b), a_low = a - a_high, b_low = b - b_high;
+  double const rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+  return (c + product) + rest;
+}
 
 /// |x|^y for 0 < a < inf and y finite. log(a) is a sum of two terms, so that y does not amplify its rounding error.
 template <class = lazy>
@@ -18,7 +34,7 @@ constexpr double power_of_positive(double a, double y) {
   double const exponent = static_cast<double>(moved >> 52) - (tiny ? 1075.0 : 1023.0);
   double const f = from_bits<double>((moved & ((std::uint64_t{1} << 52) - 1)) + c::sqrt_half) - 1;
   double const d = 2 + f, d_low = f - (d - 2);
-  double const s = f / d, s_low = (std::fma(-s, d, f) - s * d_low) / d;
+  double const s = f / d, s_low = (add_product(-s, d, f) - s * d_low) / d;
   double const z = s * s;
   double const power = exponent * c::ln2_high;  // exact
   double const sum = power + 2 * s, back = sum - power;
@@ -27,7 +43,7 @@ constexpr double power_of_positive(double a, double y) {
   double const log = sum + low, log_low = low - (log - sum);
   double const product = y * log;
   if (!(abs(product) < 750)) return exp(product);
-  return joined(split_exp(product, std::fma(y, log, -product) + y * log_low));
+  return joined(split_exp(product, add_product(y, log, -product) + y * log_low));
 }
 
 template <class = lazy>

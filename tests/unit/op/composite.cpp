@@ -61,10 +61,10 @@ TEST_CASE("what the body computes once more are the same random numbers") {
   auto const h = s(given);
   auto const [y, kept, rng] = composite_with_gradient(
       "scaled",
-      [&](auto a) {
+      [&](auto x) {
         auto const other = uniform(s / "rng", mt::f32, mt::to(in));
         auto const u = uniform(s / "rng", mt::f32, mt::to(in));
-        return std::tuple(u * a * a + other * 0, u * a, u);
+        return std::tuple(u * x * x + other * 0, u * x, u);
       },
       [](auto, auto, auto u_a, auto, auto dy) { return dy * u_a * 2; }, h);
   auto const curve = s.value(mt::gradient(sum(mt::gradient(sum(y), h)), h));

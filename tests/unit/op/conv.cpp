@@ -10,7 +10,7 @@ using namespace laws;
 using mt::to;
 
 namespace {
-inline constexpr struct five_dim : mt::dim<"five", 5> {} five;
+struct five_dim : mt::dim<"five", 5> {};
 
 /// x along b with a kernel of three elements for each c.
 template <class Places, int Stride, int Dilation, int Low, int High>

@@ -323,7 +323,8 @@ struct clipped_in_map {
 struct clipped_without_map {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", s.real(), task, in);
-    auto const w = s.parameter("w", in, mt::constant(0.75)), b = s.parameter("b", mt::constant(0.25));
+    auto const w = s.parameter("w", in, mt::constant(0.75));
+    auto const b = s.parameter("b", mt::constant(0.25));
     auto const error = einsum(x, w, to(task)) + b;
     auto const scale = 1 / maximum(1, sqrt(4 * error * error * (sum(x * x, in) + 1)) / 0.5);
     // The gradient of this loss is the mean of the clipped gradients.

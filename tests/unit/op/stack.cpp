@@ -27,8 +27,8 @@ TEST_CASE("laws of stack and unstack") {
   hold_for_one("stack of one tensor twice",
                [](auto, auto x, auto, auto...) { return stack(std::tuple(x, x * x), part); });
   hold_for_one("unstack", [](auto, auto x, auto, auto...) {
-    auto const [first, second, third] = unstack(x * x, b);
-    return first * second - third;
+    auto const [one, two, three] = unstack(x * x, b);
+    return one * two - three;
   });
 }
 

@@ -16,6 +16,7 @@
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/tensor/layout.hpp"
 

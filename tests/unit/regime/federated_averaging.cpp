@@ -94,13 +94,13 @@ TEST_CASE("each client is drawn in an equal share of the periods") {
   int const periods = 3000;
   for (int step = 0; step < periods; ++step)
     for (int const client : sample(2, 1, step, equal)) ++drawn_in[static_cast<std::size_t>(client)];
-  for (int const times : drawn_in) CHECK(std::abs(times - periods / 3) < 110);  // four standard deviations
+  for (int const often : drawn_in) CHECK(std::abs(often - periods / 3) < 110);  // four standard deviations
 }
 TEST_CASE("each set of clients and each matching is drawn equally often") {
   int const draws = 60000;
   auto const distance = [&](std::map<int, int> const& found, int kinds) {  // chi squared, in standard deviations
     double all = 0;
-    for (auto const& [kind, times] : found) all += std::pow(times - double{draws} / kinds, 2) / (double{draws} / kinds);
+    for (auto const& [kind, often] : found) all += std::pow(often - double{draws} / kinds, 2) / (double{draws} / kinds);
     all += (kinds - static_cast<double>(found.size())) * draws / kinds;
     return (all - (kinds - 1)) / std::sqrt(2.0 * (kinds - 1));
   };
