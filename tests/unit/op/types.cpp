@@ -15,6 +15,7 @@
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/gradient.hpp"
+#include "meshtensor/op/one_hot.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/softmax.hpp"
