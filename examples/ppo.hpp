@@ -96,7 +96,8 @@ struct train_step {
   constexpr void operator()(mt::scope auto s) const {
     auto model = s / "model";
     iota(s, minibatches, mt::i32), iota(s, samples, mt::i32);
-    auto moment = iota(s, moments, mt::i32), epoch = iota(s, epochs, mt::i32);
+    auto moment = iota(s, moments, mt::i32);
+    auto epoch = iota(s, epochs, mt::i32);
 
     auto state = s.state("state", s.real(), environments, Environment::variables);
     auto length = s.state("length", mt::i32, environments);
@@ -111,13 +112,13 @@ struct train_step {
     s.output("scores", sum(ended * scores));
 
     // Each environment shuffles its own steps, so that no sample leaves its rank.
-    auto learn = [&](mt::scope auto b, auto carry, auto chosen) {
+    auto learn = [&, seen = observation, done = action, likely = log_probability, better = advantage, wanted = target](
+                     mt::scope auto b, auto carry, auto chosen) {
       auto take = [&](auto x) { return gather(x, chosen, moments); };
-      auto centred = take(advantage) - mean(take(advantage));
+      auto centred = take(better) - mean(take(better));
       auto normalized = centred / (sqrt(mean(centred * centred)) + 1e-8);
       auto [gain, error, entropy] = mt::map(
-          b / "samples", samples,
-          std::tuple(take(observation), take(action), take(log_probability), normalized, take(target)),
+          b / "samples", samples, std::tuple(take(seen), take(done), take(likely), normalized, take(wanted)),
           [&](mt::scope auto, auto... sample_of_all) {
             return mt::map(b / "environments", environments, std::tuple(sample_of_all...),
                            [&](mt::scope auto m, auto... sample) { return objectives<Model>(m, model, sample...); });

@@ -112,7 +112,7 @@ void tell(mt::job const& job, char const* what, sizes const& z, mt::mesh_shape c
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
   return mt::run_main([&](mt::job const& job) {
     auto const eight = mt::mesh_shape{}.add("a", 8), two_by_four = mt::mesh_shape{}.add("a", 2).add("b", 4);
     auto const by = [](mt::name const& dim) { return mt::layout_rules{}.shard(dim, {"a"}); };

@@ -2,14 +2,14 @@
 // Two policies, which are distributions of actions: categorical for discrete actions, Gaussian for continuous ones.
 #pragma once
 
-#include <cmath>
-#include <numbers>
-
 #include <meshtensor/meshtensor.hpp>
 
 namespace ppo {
+
 namespace mt = meshtensor;
 using mt::to;
+
+inline constexpr double half_log_of_two_pi = 0.918938533204672742;  // std::log is no constant for all compilers
 
 // One of as many actions as `actions` has elements, by the log-probabilities of all. An action is an i64 without dims.
 template <auto actions, class LogProbabilities>
@@ -40,9 +40,9 @@ struct gaussian {
   constexpr auto best() const { return mean; }
   constexpr auto log_probability(auto action) const {
     auto away = (action - mean) / exp(log_deviation);
-    return -sum(0.5 * away * away + log_deviation + 0.5 * std::log(2 * std::numbers::pi), actions);
+    return -sum(0.5 * away * away + log_deviation + half_log_of_two_pi, actions);
   }
-  constexpr auto entropy() const { return sum(log_deviation + 0.5 * (1 + std::log(2 * std::numbers::pi)), actions); }
+  constexpr auto entropy() const { return sum(log_deviation + (0.5 + half_log_of_two_pi), actions); }
 };
 template <auto actions>
 constexpr auto gaussian_of(auto mean, auto log_deviation) {
