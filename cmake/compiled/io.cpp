@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints and files shared with other libraries, compiled once.
-#include <meshtensor/io/checkpoint/writer.hpp>
+#include <meshtensor/io/checkpoint/background_writer.hpp>
 #include <meshtensor/io/exporting.hpp>
 #include <meshtensor/io/importing.hpp>
 

@@ -26,7 +26,7 @@ PYTHON
   alone)
     "$4" -C "$program" >"$folder/here"
     "$4" -C "$other" >"$folder/there"
-    passes='select|differentiate|save_or_recompute|simplify|partition|slice_collectives|inline_composites|fuse|overlap|schedule|plan_memory|lower|verify|verify_waits|verify_plan|check_early'
+    passes='select|differentiate|save_or_recompute|simplify|partition|slice_collectives|inline_composites|fuse|overlap_collectives|schedule|plan_memory|lower|verify|verify_waits|verify_plan|check_early'
     words="meshtensor::($passes)(\\(|<)|meshtensor::detail::(partitioner|planner|grouping)|interpreter|block_run|block_translator"
     reader='list_instructions|instruction_lister|engine<.*>::(do_at|run_at)\('
     if grep -E "$words|$reader" "$folder/here"; then exit 1; fi

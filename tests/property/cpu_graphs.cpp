@@ -63,7 +63,7 @@ void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mes
     if (!s.is_new(mesh, *laid)) continue;
     auto const sliced = mt::on_heap([&] { return mt::slice_collectives(*laid); });
     auto const fused = mt::on_heap([&] { return meshtensor_test::fused(*sliced, mt::cpu_device::capabilities); });
-    auto const graph = mt::on_heap([&] { return mt::overlap(*fused); });
+    auto const graph = mt::on_heap([&] { return mt::overlap_collectives(*fused); });
     std::string fault(mt::verify(*graph).view());
     auto const bound = mt::on_heap([&] { return mt::bind(*graph, mesh, extents); });
     if (!bound->report.empty() && ++seen.refused) continue;

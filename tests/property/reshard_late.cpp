@@ -81,7 +81,7 @@ class program {
   /// What is wrong; empty: nothing.
   std::string run(meshtensor_test::late_machine& machine) {
     if (auto const fault = mt::verify_layout(*m_); !fault.empty()) return std::string(fault.view());
-    auto const laid = mt::on_heap([&] { return mt::overlap(*m_); });
+    auto const laid = mt::on_heap([&] { return mt::overlap_collectives(*m_); });
     auto const bound = mt::on_heap([&] { return mt::bind(*laid, mesh_); });
     if (!bound->ok()) return std::string(bound->report.view());
     auto const plan = mt::on_heap([&] { return mt::plan_memory(*laid, 0, *bound); });

@@ -125,7 +125,7 @@ void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& r
   if (!partitioned->report.empty()) return refuse(partitioned->report, t);
   if (!is_new(mesh, *partitioned)) return void(++t.repeated);
   auto const sliced = mt::on_heap([&] { return mt::slice_collectives(*partitioned); });
-  auto const laid = mt::on_heap([&] { return mt::overlap(*sliced); });
+  auto const laid = mt::on_heap([&] { return mt::overlap_collectives(*sliced); });
   auto const bound = mt::on_heap([&] { return mt::bind(*laid, mesh, extents_); });
   if (!bound->report.empty()) return refuse(bound->report, t);
   std::string fault;

@@ -16,7 +16,7 @@ constexpr meshtensor::module fused(meshtensor::module const& m, meshtensor::devi
   mt::lowering_request const request{mt::name(), mesh, rules, capabilities};
   meshtensor::module all = m;
   for (int row = mt::passes_of(mt::pass_input::layout); row < mt::pass_count; ++row) {
-    if (std::string_view(mt::passes<>[row].name) == "overlap") break;
+    if (std::string_view(mt::passes<>[row].name) == "overlap_collectives") break;
     all = mt::passes<>[row].run(all, request);
   }
   return all;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "meshtensor/job/job.hpp"
-#include "meshtensor/pass/overlap.hpp"
+#include "meshtensor/pass/overlap_collectives.hpp"
 #include "meshtensor/pass/verify/verify_plan.hpp"
 
 namespace meshtensor_test {

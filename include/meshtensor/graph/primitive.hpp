@@ -71,7 +71,7 @@ enum class primitive : std::uint8_t {
   move,         // function: axes and a kind of shift; from one placement to another
   move_rows,    // function: a row_move; rows, as operand 1 says
   local_slice,  // no bytes move
-  wait,         // operands: the result of a started collective, the collective's operand; made by `overlap`
+  wait,         // operands: the result of a started collective, the collective's operand; made by `overlap_collectives`
   // after `fuse`
   kernel,  // region: the fused nodes
   count_   // the number of primitives

@@ -35,7 +35,7 @@ struct checkpoint_options {
 
 namespace io {
 
-/// Saves the checkpoints of a run. The implementation is in checkpoint/writer.hpp.
+/// Saves the checkpoints of a run. The implementation is in checkpoint/background_writer.hpp.
 class checkpoint_saver {
  public:
   virtual ~checkpoint_saver() = default;
@@ -115,5 +115,5 @@ std::string save(store& weights, std::filesystem::path const& folder, notes more
 }  // namespace meshtensor
 
 #if !MESHTENSOR_COMPILED_IO
-#  include "meshtensor/io/checkpoint/writer.hpp"
+#  include "meshtensor/io/checkpoint/background_writer.hpp"
 #endif

@@ -16,7 +16,7 @@
 #include "meshtensor/pass/inline_composites.hpp"
 #include "meshtensor/pass/join_epilogues.hpp"
 #include "meshtensor/pass/list_instructions.hpp"
-#include "meshtensor/pass/overlap.hpp"
+#include "meshtensor/pass/overlap_collectives.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/pass/prune.hpp"
@@ -72,7 +72,8 @@ inline constexpr pass_row passes[] = {
      }},
     {"fuse", pass_input::device,
      [](module const& m, lowering_request const& r) { return r.capabilities.fuses ? fuse(m) : m; }},
-    {"overlap", pass_input::device, [](module const& m, lowering_request const&) { return overlap(m); }},
+    {"overlap_collectives", pass_input::device,
+     [](module const& m, lowering_request const&) { return overlap_collectives(m); }},
 };
 
 inline constexpr int pass_count = static_cast<int>(std::size(passes<>));

@@ -5,7 +5,7 @@
 // why: a gradient takes memory until its parameter is updated.
 #pragma once
 
-#include "meshtensor/pass/schedule/early_collectives.hpp"
+#include "meshtensor/pass/schedule/hoisted_collectives.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -117,7 +117,7 @@ struct scheduler {
       any = any || (is_collective(n.kind) && !numbers.is_alone(n));
     }
     if (!any) return;
-    early_collectives const found(m, numbers, may, early);
+    hoisted_collectives const found(m, numbers, may, early);
     for (int i = 0; i < m.node_count; ++i)
       if (found.moves[i]) updates[i] = early[i] = true, place[i] = found.place[i];
   }

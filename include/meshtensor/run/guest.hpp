@@ -12,10 +12,10 @@
 #include "meshtensor/emit/c_header.hpp"
 #include "meshtensor/emit/fortran_module.hpp"
 #include "meshtensor/job/job.hpp"
+#include "meshtensor/run/guest/caller_arrays.hpp"
 #include "meshtensor/run/guest/caller_job.hpp"
 #include "meshtensor/run/guest/functions.hpp"
 #include "meshtensor/run/guest/living.hpp"
-#include "meshtensor/run/guest/program.hpp"
 #include "meshtensor/run/guest/status.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"

@@ -14,7 +14,7 @@
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
 #include "meshtensor/pass/join_epilogues.hpp"
-#include "meshtensor/pass/overlap.hpp"
+#include "meshtensor/pass/overlap_collectives.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/slice_collectives.hpp"
@@ -122,7 +122,7 @@ TEST_CASE_TEMPLATE("partition and what follows it give placements that fit", P, 
       auto const sliced = made([&] { return mt::slice_collectives(*m); });
       auto const inlined = made([&] { return mt::inline_composites(*sliced); });
       auto const fused = made([&] { return mt::fuse(*inlined); });
-      auto const overlapped = made([&] { return mt::overlap(*fused); });
+      auto const overlapped = made([&] { return mt::overlap_collectives(*fused); });
       auto const again = made([&] { return mt::simplify(*m); });
       auto const joined = made([&] { return mt::join_epilogues(*inlined, mt::epilogues::of_products); });
       auto const fused_after = made([&] { return mt::fuse(*joined); });

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "meshtensor/pass/overlap.hpp"
+#include "meshtensor/pass/overlap_collectives.hpp"
 #include "unit/pass/planned.hpp"
 
 using namespace meshtensor_test;

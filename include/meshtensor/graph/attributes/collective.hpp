@@ -88,8 +88,8 @@ struct collective_attributes {
   unsigned axes;                  // a mask of mesh axes
   dim_id split = no_id;           // the dim that becomes sharded: reduce_scatter, all_to_all, local_slice
   dim_id join = no_id;            // the dim that becomes unsharded: all_gather, all_to_all
-  bool ends_behind_loop = false;  // all_reduce: whether its wait is after its loop; set by `overlap`
-  bool starts_ahead = false;      // all_gather: whether it starts one iteration ahead; set by `overlap`
+  bool ends_behind_loop = false;  // all_reduce: whether its wait is after its loop; set by `overlap_collectives`
+  bool starts_ahead = false;      // all_gather: whether it starts one iteration ahead; set by `overlap_collectives`
 
   static constexpr collective_attributes of(node const& n) {
     bool const joins_only = n.kind == primitive::all_gather;

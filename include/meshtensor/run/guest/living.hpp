@@ -11,7 +11,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/job/job.hpp"
-#include "meshtensor/run/guest/program.hpp"
+#include "meshtensor/run/guest/caller_arrays.hpp"
 #include "meshtensor/run/guest/status.hpp"
 #include "meshtensor/run/store.hpp"
 

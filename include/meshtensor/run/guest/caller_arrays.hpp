@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program of a guest: inputs, outputs and steps of an executable, by number and without its types.
+// Feeds a guest from arrays of its caller, and writes its outputs into them. It knows ports by number, not by type.
 #pragma once
 
 #include <cstdint>

@@ -170,7 +170,7 @@ constexpr int count_overlapped(module const& m, order const& steps) {
 }
 
 /// The module in which each collective is split into start and wait.
-constexpr module overlap(module const& m) {
+constexpr module overlap_collectives(module const& m) {
   meshtensor::module result{};
   if (!m.report.empty()) result.report = m.report;
   else detail::overlapper(m, result);

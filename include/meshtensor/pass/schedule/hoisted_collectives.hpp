@@ -21,14 +21,14 @@ namespace detail {
 
 /// Finds the nodes of the entry that move up. The place of a node is its number, counted from 1. The place of a node
 /// that moves is the place of the node after which it runs, or 0 for the start of the step.
-struct early_collectives {
+struct hoisted_collectives {
   meshtensor::module const& m;
   binding const& numbers;
   bool moves[max_nodes];
   id place[max_nodes];
 
   /// `may_move` are the nodes that may run before other nodes, and `early` are the ones that already do.
-  constexpr early_collectives(module const& source, binding const& bound, bool const* may_move, bool const* early)
+  constexpr hoisted_collectives(module const& source, binding const& bound, bool const* may_move, bool const* early)
       : m(source),
         numbers(bound),
         moves{},
