@@ -33,7 +33,7 @@ case $part in
     [ "$(basename "$program")" != digits ] || words=(images labels)
     refused 2 "--device: 'gpu' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list" "${words[@]}" --device gpu
     refused 2 '--device needs a name' "${words[@]}" --device
-    refused 2 "'--steps' is not understood" "${words[@]}" --steps 3
+    refused 2 "'--colour' is not understood" "${words[@]}" --colour red
     refused 1 "R76: this program was not built for the device 'cuda': configure with" "${words[@]}" --device=cuda
     "$program" --device list >"$err.list" 2>/dev/null || fail 'no list'
     for device in cpu reference cuda pjrt; do grep -q "^$device " "$err.list" || fail "no $device in: $(cat "$err.list")"; done

@@ -271,13 +271,16 @@ PYTHON
           fail "no policy in: $(cat replicas.out)"
         learn again "$program" --evaluate --load weights.safetensors
         paste <(sed -n 's/^epoch   4.*validation/validation/p' replicas.out) again.out |
-          awk '{d = $2 - $11; exit !(NF == 18 && d < 1e-3 && d > -1e-3)}' || fail "ResNet-$depth: $(cat replicas.out again.out)"
+          awk '{d = $2 - $13; exit !(NF == 22 && d < 1e-3 && d > -1e-3)}' || fail "ResNet-$depth: $(cat replicas.out again.out)"
       done
       learn mean "$program" --evaluate --load weights.safetensors --regime local_sgd --replicas 4
       cmp again.out mean.out || fail "replicas begin with others: $(cat again.out mean.out)"
     done
-    learn two "$program" --regime overlapped_gradient_push --replicas 4 --steps 6 --average 0.5 --mesh data=2,model=2
-    learn four "$program" --regime overlapped_gradient_push --replicas 4 --steps 6 --average 0.5
+    # Images of 32 x 32 have one place in the last layers, so a batch norm over 4 of them would magnify rounding.
+    larger=(--size 64 --batch 32)
+    learn two "$program" "${larger[@]}" --regime overlapped_gradient_push --replicas 4 --steps 4 --average 0.5 \
+      --mesh data=2,model=2
+    learn four "$program" "${larger[@]}" --regime overlapped_gradient_push --replicas 4 --steps 4 --average 0.5
     same_losses 1e-4 two four
     learn synchronous "$program" --regime synchronous --replicas 2 --steps 2
     grep -q "warning G54: the batch norm 'model/.* more of each replica uses" synchronous.err || fail "no warning: $(cat synchronous.err)"
