@@ -93,7 +93,7 @@ class rank_context {
     return c;
   }
   /// The collective that carries all collectives that are joined to `last`. It concatenates their blocks or, if they
-  /// are permutes, the rows of their blocks.
+  /// are permutes, the rows of their blocks. If these have several dtypes, the message has elements of the smallest.
   std::unique_ptr<planned_collective> joined_collective(node_id last) const;
   /// Sets the sources of the step in a collective that carries permutes.
   void set_joined_sources(planned_collective& all) const {
@@ -157,8 +157,13 @@ inline std::unique_ptr<planned_collective> rank_context::joined_collective(node_
   collective_call& call = all->call;
   call.type = one.call.type, call.op = one.call.op, call.kind = one.call.kind;
   call.file = one.call.file, call.line = one.call.line, call.together = one.call.together;
-  std::int64_t elements = 0;  // of one row, or of the block if there are no rows
-  each_joined(m_, p_, last, [&](node_id c) { elements += elements_in_row(collective_of(c)); });
+  std::int64_t bytes = 0;  // of one row, or of the block if there are no rows
+  each_joined(m_, p_, last, [&](node_id c) {
+    dtype const type = collective_of(c).call.type;
+    if (bytes_of(type) < bytes_of(call.type)) call.type = type;
+    bytes += elements_in_row(collective_of(c)) * static_cast<std::int64_t>(bytes_of(type));
+  });
+  std::int64_t const elements = bytes / static_cast<std::int64_t>(bytes_of(call.type));
   if (one.call.kind == collective::move) {
     all->counts = one.counts, all->moves = with_width(one.moves, elements);
     call.moves = &all->moves, call.dims = 2;

@@ -69,12 +69,12 @@ struct joiner {
       for (id c = b.last; c != 0; c = before[c - 1]) p.joined[c - 1] = b.last;
     b = {};
   }
-  /// Whether two collectives may join. They need the same region, ranks, dtype, kind and function, and waits on the
-  /// same side of the loop.
+  /// Whether two collectives may join. They need the same region, ranks, kind and function, and waits on the same side
+  /// of the loop. Sums need the same dtype too, but permutes only move bytes.
   constexpr bool alike(node const& a, node const& b) const {
     return a.kind == b.kind && a.region == b.region && a.function == b.function &&
            axes_of_collective(a) == axes_of_collective(b) && ends_behind_loop(a) == ends_behind_loop(b) &&
-           m.operand_value(a, 0).type == m.operand_value(b, 0).type && (!permutes(a) || have_equal_rows(a, b));
+           (permutes(a) ? have_equal_rows(a, b) : m.operand_value(a, 0).type == m.operand_value(b, 0).type);
   }
   /// Whether two permutes over the same axes send the same rows between the same ranks. They need the same sources, and
   /// each rank needs the same part of the rows of both.

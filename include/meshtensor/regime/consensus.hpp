@@ -2,7 +2,7 @@
 // The one model that replicas stand for: their mean.
 #pragma once
 
-#include "meshtensor/op/detail/arithmetic.hpp"
+#include "meshtensor/regime/in_f64.hpp"
 #include "meshtensor/regime/replicas.hpp"
 
 namespace meshtensor {
@@ -21,8 +21,8 @@ struct view_of_means final : regime_hooks {
     if (!is_float(b.m.values[v].type)) return reduce(b, reduction::max, v, dims);
     variable_id const which = variable_read(b, v);
     if (weights == no_id || which == no_id || !b.m.variables[which].trainable) return mean(b, v, dims);
-    value_id const all = reduce(b, reduction::sum, multiply(b, v, weights), dims);
-    return divide(b, all, reduce(b, reduction::sum, weights, dims));
+    value_id const all = reduce(b, reduction::sum, scaled(b, v, weights), dims);
+    return divided(b, all, reduce(b, reduction::sum, weights, dims));
   }
 };
 

@@ -132,7 +132,7 @@ struct federated_averaging {
   template <class Replica, class Parameter, class Share>
   constexpr void average(Replica const& r, Parameter const& p, Share const& share) const {
     constexpr dtype type = Replica::type;
-    auto const weighted = [&](any_tensor<type> const& x) { return select(share > 0, x * cast<type>(share), 0); };
+    auto const weighted = [&](any_tensor<type> const& x) { return select(share > 0, detail::scaled(x, share), 0); };
     if constexpr (Replica::compresses) {
       detail::require_common_start<Replica>();
       auto const start = detail::period_start::of(r, p);

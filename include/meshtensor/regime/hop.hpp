@@ -8,11 +8,11 @@
 #include <span>
 
 #include "meshtensor/op/call.hpp"
-#include "meshtensor/op/elementwise/cast.hpp"
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/iota.hpp"
 #include "meshtensor/op/permute.hpp"
 #include "meshtensor/regime/facts.hpp"
+#include "meshtensor/regime/in_f64.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -127,29 +127,46 @@ class topology_round {
   template <handle X>
   constexpr X operator()(X const& x, line const& where = {}) const {
     detail::recording r(x.owner, where);
-    return detail::rewrapped(r.b, x, slots == 0 ? kept(x).id : add(r.b, kept(x).id, received(x).id));
+    return rounded(x, sum(x));
+  }
+  /// The same in f64, before it is rounded to the dtype of the tensor.
+  template <handle X>
+  constexpr any_tensor<dtype::f64> sum(X const& x) const {
+    builder& b = *x.owner;
+    any_tensor<dtype::f64> const own = kept_share(x);
+    return slots == 0 ? own : any_tensor<dtype::f64>(&b, add(b, own.id, received_shares(x).id));
   }
   /// The share of its value that each worker keeps.
   template <handle X>
   constexpr X kept(X const& x, line const& where = {}) const {
-    static_assert(is_float(X::type), "meshtensor T04: hop: shares of values need a tensor of floats: cast it");
-    static_assert(has_dim<X, D>, "meshtensor T01: hop: the tensor lacks the dim of the workers");
     detail::recording r(x.owner, where);
-    return detail::rewrapped(r.b, x, share(r.b, x.id, kept_));
+    return rounded(x, kept_share(x));
   }
   /// The sum of the shares that each worker receives.
   template <handle X>
   constexpr X received(X const& x, line const& where = {}) const {
     detail::recording r(x.owner, where);
-    value const of = r.b.m.values[x.id];
-    if (slots == 0) return detail::rewrapped(r.b, x, broadcast(r.b, constant(r.b, 0, of.type), of.dims));
-    value_id all{};
+    return rounded(x, received_shares(x));
+  }
+  /// A round in which values count by the weights of their workers, as in push-sum. What each worker keeps and receives
+  /// there is the mean of values, so equal values stay equal. `weights` are those of the workers after the round.
+  struct of_means;
+  template <handle W>
+  constexpr of_means weighted(W const& w) const {
+    builder& b = *w.owner;
+    topology_round means = *this;
+    value_id all = means.kept_ = share(b, w.id, kept_);
     for (int slot = 0; slot < slots; ++slot) {
       auto const at = static_cast<std::size_t>(slot);
-      value_id const one = share(r.b, permute(r.b, x.id, sources_[at], along_), weights_[at]);
-      all = slot == 0 ? one : add(r.b, all, one);
+      means.weights_[at] = share(b, permute(b, w.id, sources_[at], along_), weights_[at]);
+      all = add(b, all, means.weights_[at]);
     }
-    return detail::rewrapped(r.b, x, all);
+    means.kept_ = divide(b, means.kept_, all);
+    for (int slot = 0; slot < slots; ++slot) {
+      auto const at = static_cast<std::size_t>(slot);
+      means.weights_[at] = divide(b, means.weights_[at], all);
+    }
+    return {means, {&b, all}};
   }
   /// The value that comes to each worker in a slot, without its weight, or zeros if no message comes.
   template <handle X>
@@ -162,12 +179,39 @@ class topology_round {
 
  private:
   static constexpr value_id share(builder& b, value_id x, value_id weight) {
-    return multiply(b, x, cast(b, weight, b.m.values[x].type));
+    return multiply(b, cast(b, x, dtype::f64), weight);
+  }
+  template <handle X>
+  static constexpr X rounded(X const& x, any_tensor<dtype::f64> const& computed) {
+    return detail::rewrapped(*x.owner, x, detail::rounded_like(*x.owner, x.id, computed.id));
+  }
+  template <handle X>
+  constexpr any_tensor<dtype::f64> kept_share(X const& x) const {
+    static_assert(is_float(X::type), "meshtensor T04: hop: shares of values need a tensor of floats: cast it");
+    static_assert(has_dim<X, D>, "meshtensor T01: hop: the tensor lacks the dim of the workers");
+    return {x.owner, share(*x.owner, x.id, kept_)};
+  }
+  template <handle X>
+  constexpr any_tensor<dtype::f64> received_shares(X const& x) const {
+    builder& b = *x.owner;
+    if (slots == 0) return {&b, broadcast(b, constant(b, 0, dtype::f64), b.m.values[x.id].dims)};
+    value_id all{};
+    for (int slot = 0; slot < slots; ++slot) {
+      auto const at = static_cast<std::size_t>(slot);
+      value_id const one = share(b, permute(b, x.id, sources_[at], along_), weights_[at]);
+      all = slot == 0 ? one : add(b, all, one);
+    }
+    return {&b, all};
   }
 
   dim_id along_;
   value_id kept_{};
   std::array<value_id, slots == 0 ? 1 : slots> sources_{}, weights_{};
+};
+template <topology T, dim_type D>
+struct topology_round<T, D>::of_means {
+  topology_round round;
+  any_tensor<dtype::f64> weights;
 };
 
 /// One round of a topology among the workers that a dim counts. For example, half of each value goes to another worker,
@@ -175,6 +219,8 @@ class topology_round {
 ///
 ///     auto const send = mt::hop<mt::one_peer_exponential>(s, replica, s.step());
 ///     auto const mixed = send(x);    // send.kept(x) + send.received(x)
+///
+/// Shares are f64, and so are sums of them, which are rounded once. A message has the dtype of the tensor.
 ///
 /// dims    those of the tensor, which has the dim of the workers
 /// layout  if the dim is sharded, each rank sends one message to each rank whose workers receive from its own

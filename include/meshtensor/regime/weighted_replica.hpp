@@ -49,7 +49,7 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
       return Replica::mean(x);
     } else {
       auto const w = Whole::weight(this->scope);
-      return Replica::mean(X(x * w)) / Replica::mean(w);
+      return divided(Replica::mean(scaled(x, w)), Replica::mean(w));
     }
   }
   template <handle X>
@@ -65,7 +65,8 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
     } else {
       require_common_start<weighted_replica>();
       auto const w = Whole::weight(this->scope);
-      return start + Replica::mean(any_tensor<Replica::type>((p.after - start) * w), p.before) / Replica::mean(w);
+      any_tensor<Replica::type> const change = p.after - start;
+      return start + divided(Replica::mean(scaled(change, w), p.before), Replica::mean(w));
     }
   }
 };

@@ -34,12 +34,13 @@ struct other_sources {
     s.output("x", x), s.output("y", y);
   }
 };
-struct other_dtype {
+struct other_dtypes {
   constexpr void operator()(mt::scope auto s) const {
     auto const sources = s.input("sources", mt::i32, from);
-    auto const x = permute(s.input("x", mt::f32, worker, inner), worker, sources);
-    auto const y = permute(s.input("y", mt::i32, worker, inner), worker, sources);
-    s.output("x", x), s.output("y", y);
+    auto const x = permute(s.input("x", mt::f64, worker, inner), worker, sources);
+    auto const y = permute(s.input("y", mt::bf16, outer, worker, inner), worker, sources);
+    auto const z = permute(s.input("z", mt::i32, worker), worker, sources);
+    s.output("x", x), s.output("y", y), s.output("z", z);
   }
 };
 struct other_rows {
@@ -102,18 +103,19 @@ void check(std::int64_t moves, std::int64_t messages) {
   }
 }
 
-/// A training step with one replica a rank.
-template <class Policy>
-std::unique_ptr<mt::lowering> training(bool fuses) {
-  using program = mt::replicas<regimes::train_step, regimes::replica, Policy>;
+/// A program with one replica a rank.
+template <class Program>
+std::unique_ptr<mt::lowering> lowered(bool fuses) {
   mt::device_capabilities device{};
   device.fuses = fuses;
-  return mt::lower(traced<program>, mt::entry_name<program>(), mt::mesh_shape{}.add("ax", 6),
+  return mt::lower(traced<Program>, mt::entry_name<Program>(), mt::mesh_shape{}.add("ax", 6),
                    mt::layout_rules{}.shard("replica", {"ax"}), {}, device);
 }
 template <class Policy>
+using training = mt::replicas<regimes::train_step, regimes::replica, Policy>;
+template <class Policy>
 mt::step_traffic traffic_of_training(bool fuses) {
-  auto const low = training<Policy>(fuses);
+  auto const low = lowered<training<Policy>>(fuses);
   return mt::traffic_of(low->graph, low->planned);
 }
 
@@ -124,7 +126,7 @@ struct when {
 };
 template <class Policy>
 when of_training(bool fuses) {
-  auto const low = training<Policy>(fuses);
+  auto const low = lowered<training<Policy>>(fuses);
   mt::module const& m = low->graph;
   mt::order const& steps = low->planned.steps;
   when all;
@@ -147,7 +149,7 @@ TEST_CASE("permutes have no limit of size") {
   planned<large> s(mt::layout_rules{}.shard("worker", {"ax"}), 6);
   CHECK(mt::traffic_of(s.low->graph, s.plan()).messages == 1);
 }
-TEST_CASE("permutes of another dtype are messages of their own") { check<other_dtype>(2, 2); }
+TEST_CASE("permutes of several dtypes are one message") { check<other_dtypes>(3, 1); }
 TEST_CASE("a permute does not wait for one that needs its result") { check<in_turn>(2, 2); }
 TEST_CASE("a permute before a loop does not wait for one behind it") { check<around_a_loop>(2, 2); }
 
@@ -179,6 +181,13 @@ TEST_CASE("a hop of all parameters and of the weight is one message for each slo
     CHECK(two.bytes == 2 * one.bytes);
     CHECK(traffic_of_training<mt::decentralized_sgd<>>(fuses).messages == 2);
   }
+}
+
+TEST_CASE("parameters of bf16 and their weight of f32 are one message") {
+  auto const low = lowered<mt::precision<training<mt::stochastic_gradient_push<>>, mt::bf16>>(true);
+  mt::step_traffic const t = mt::traffic_of(low->graph, low->planned);
+  CHECK(t.messages == 1);
+  CHECK(t.bytes == (2 * 4 * 4 + 4) * 2 + 4);
 }
 
 TEST_CASE("messages that need only variables travel during the whole step") {

@@ -37,6 +37,30 @@ void keep_mass(char const* what, std::initializer_list<int> sizes) {
   }
 }
 
+/// Replicas keep the sum of their weights over 1,000 steps, and the mean of their parameters up to the rounding of the
+/// first rounds, before they are equal. `of_weights` and `of_mean` are the largest errors for one replica.
+template <class Policy, mt::dtype Type>
+void keep_rounded_mass(char const* what, int n, double of_weights, double of_mean) {
+  INFO(what, " of ", n);
+  auto training = replicas_of_quadratic::under<Policy, Type>(n, 8);
+  numbers start = drawn(8 * n, 11);
+  for (double& one : start) one += 2;
+  training.set("w", start);
+  numbers const first = training.sums();
+  for (int step = 0; step < 1000; ++step) training.step();
+  double mass = 0, off = 0;
+  for (double const w : training.weights()) mass += w;
+  CHECK(std::abs(mass - n) < of_weights * n);
+  numbers const last = training.sums();
+  for (std::size_t k = 0; k < last.size(); ++k) off += (last[k] - first[k]) / static_cast<double>(8 * n);
+  CHECK(std::abs(off) < of_mean);
+}
+template <class Policy>
+void keep_rounded_mass(char const* what, int n) {
+  keep_rounded_mass<Policy, mt::dtype::f32>(what, n, 1e-6, 4e-6);
+  keep_rounded_mass<Policy, mt::dtype::bf16>(what, n, 1e-6, 0.01);
+}
+
 /// The largest difference from 1/n of a share, after some rounds of a topology from different values.
 template <class Topology, class Dim = any_replica>
 double deviation(int n, int rounds) {
@@ -84,6 +108,14 @@ TEST_CASE("weights and parameters keep their sums over 1000 steps, whatever the 
   keep_mass<mt::random_out_degrees<5>>("random_out_degrees", {3, 8});
   keep_mass<mt::complete, fixed_replica<6>>("complete", {6});
   keep_mass<mt::exponential, fixed_replica<6>>("exponential", {6});
+}
+
+TEST_CASE("rounded weights and parameters keep their sums over 1000 steps") {
+  keep_rounded_mass<mt::stochastic_gradient_push<mt::random_out_degrees<1>>>("push by random_out_degrees", 8);
+  keep_rounded_mass<mt::overlapped_gradient_push<mt::random_out_degrees<1>>>("overlapped random_out_degrees", 8);
+  keep_rounded_mass<mt::stochastic_gradient_push<mt::ring>>("push by ring", 6);
+  keep_rounded_mass<mt::decentralized_sgd<mt::ring>>("ring", 6);
+  keep_rounded_mass<mt::biased_gradient_push<mt::base_graph<2>>>("base_graph<2>", 9);
 }
 
 TEST_CASE("one period of one-peer exponential messages gives all replicas the exact mean, for powers of two") {
