@@ -22,7 +22,7 @@ inline constexpr struct worker_dim : mt::dim<"worker"> {} worker;
 
 /// E is the type of the parameters in C++.
 template <class T, class E>
-using push = mt::precision<mt::replicas<regimes::train_step, worker, mt::stochastic_gradient_push<T, E>>,
+using push = mt::precision<mt::replicas<regimes::train_step, worker, mt::stochastic_gradient_push<T>>,
                            std::is_same_v<E, float> ? mt::dtype::f32 : mt::dtype::bf16>;
 
 /// Steps of all replicas of `job`, whose inputs are numbers that differ.
