@@ -27,10 +27,16 @@ struct mixing_facts {
 
 namespace detail {
 
-/// The number of rounds in which a topology without a period must connect all workers.
+/// The number of rounds that are looked at: a period or, without one, the first rounds.
 template <topology T>
 constexpr int rounds_to_check(int n) {
   return T::period(n) != 0 ? T::period(n) : 2 * rounds_of_doubling(n) + 4;
+}
+/// The number of rounds in which a topology must connect all workers. Random rounds may leave a worker alone for long,
+/// so there are many of them.
+template <topology T>
+constexpr int rounds_to_connect(int n) {
+  return T::period(n) != 0 ? T::period(n) : 16 * rounds_of_doubling(n) + 64;
 }
 
 /// Calls f(worker, edge) for all messages of a round.
@@ -56,32 +62,51 @@ constexpr void find_sums(mixing_facts& f) {
   }
 }
 
-/// Whether worker 0 reaches all workers by the messages, or, backwards, is reached by all.
-constexpr bool reaches_all(int n, std::vector<std::pair<int, int>> const& messages, bool backwards) {
-  // One by one, because at -O2 g++ 12 warns of a vector that is filled as a whole.
-  std::vector<char> reached;
-  for (int i = 0; i < n; ++i) reached.push_back(i == 0 ? char{1} : char{0});
-  for (bool more = true; more;) {
-    more = false;
-    for (auto const& [source, worker] : messages) {
-      auto const from = static_cast<std::size_t>(backwards ? worker : source);
-      auto const to = static_cast<std::size_t>(backwards ? source : worker);
-      if (reached[from] == 0 || reached[to] != 0) continue;
-      reached[to] = 1, more = true;
-    }
+/// The workers that worker 0 reaches by the messages so far.
+class reached_workers {
+ public:
+  constexpr explicit reached_workers(int n) : left_(n - 1) {
+    // One by one, because at -O2 g++ 12 warns of a vector that is filled as a whole.
+    for (int i = 0; i < n; ++i) reached_.push_back(i == 0 ? char{1} : char{0});
   }
-  for (char const one : reached)
-    if (one == 0) return false;
-  return true;
-}
+  constexpr void add(int from, int to) {
+    if (!has(to)) messages_.push_back({from, to});
+  }
+  /// Follows the messages. Those to workers that are reached are not needed any more.
+  constexpr bool reach_all() {
+    for (bool more = true; more;) {
+      more = false;
+      std::size_t kept = 0;
+      for (auto const& message : messages_) {
+        auto const [from, to] = message;
+        if (has(to)) continue;
+        if (has(from)) reached_[static_cast<std::size_t>(to)] = 1, --left_, more = true;
+        else messages_[kept++] = message;
+      }
+      messages_.resize(kept);
+    }
+    return left_ == 0;
+  }
+
+ private:
+  constexpr bool has(int worker) const { return reached_[static_cast<std::size_t>(worker)] != 0; }
+
+  int left_;  // how many are not reached
+  std::vector<char> reached_{};
+  std::vector<std::pair<int, int>> messages_{};
+};
+/// Finds the round in which worker 0 has reached all workers, and all have reached it.
 template <topology T>
 constexpr void find_connection(mixing_facts& f) {
   int const n = f.workers;
   f.connected_after = n == 1 ? 0 : -1;
-  std::vector<std::pair<int, int>> messages;
-  for (int round = 0; round < f.rounds && f.connected_after < 0; ++round) {
-    each_message<T>(n, round, [&](int worker, edge const& e) { messages.push_back({e.source, worker}); });
-    if (reaches_all(n, messages, false) && reaches_all(n, messages, true)) f.connected_after = round + 1;
+  reached_workers from_first(n), to_first(n);
+  for (int round = 0; round < rounds_to_connect<T>(n) && f.connected_after < 0; ++round) {
+    each_message<T>(n, round, [&](int worker, edge const& e) {
+      from_first.add(e.source, worker), to_first.add(worker, e.source);
+    });
+    bool const reaches = from_first.reach_all(), is_reached = to_first.reach_all();
+    if (reaches && is_reached) f.connected_after = round + 1;
   }
 }
 
@@ -108,8 +133,11 @@ constexpr void find_deviation(mixing_facts& f) {
   }
 }
 
-/// Adds a number that is not negative, with six decimals.
+/// Adds a number with six decimals.
 constexpr diagnostic& add_decimals(diagnostic& d, double number) {
+  if (number != number) return d << "NaN";
+  if (number > 1e12 || number < -1e12) return d << (number > 0 ? "more than 10^12" : "less than -10^12");
+  if (number < 0) d << "-", number = -number;
   auto const millionths = static_cast<long long>(number * 1e6 + 0.5);
   d << millionths / 1000000 << ".";
   for (long long digit = 100000; digit > 0; digit /= 10) d << millionths / digit % 10;
@@ -146,10 +174,11 @@ constexpr diagnostic check_topology(int n) {
     d << "G49 the topology " << detail::topology_name<T>() << " of " << n
       << " workers does not keep the sum of values: what worker " << f.faulty_worker << " sends and keeps in round "
       << f.faulty_round << " sums to ";
-    detail::add_decimals(d, f.faulty_sum < 0 ? 0 : f.faulty_sum) << ", and must sum to 1";
+    detail::add_decimals(d, f.faulty_sum) << ", and must sum to 1";
   } else if (f.connected_after < 0) {
     d << "G49 the topology " << detail::topology_name<T>() << " of " << n
-      << " workers does not connect all of them within " << f.rounds << " rounds" << (f.repeats ? ", its period" : "")
+      << " workers does not connect all of them within " << detail::rounds_to_connect<T>(n) << " rounds"
+      << (f.repeats ? ", its period" : "")
       << ": let more workers exchange messages";
   } else {
     return detail::check_copies<T>(n, f.repeats ? 2 * f.rounds : f.rounds);

@@ -20,7 +20,7 @@ namespace detail {
 
 /// The order in which clients are asked at the end of a period. It follows from the seed and the step alone.
 inline random_order order_of_clients(std::int64_t count, std::int64_t last_step, std::int64_t seed) {
-  return {static_cast<int>(count), scrambled(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(last_step))};
+  return {count, scrambled(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(last_step))};
 }
 /// The client that is asked at some place.
 struct client_at_place {
@@ -29,7 +29,7 @@ struct client_at_place {
                   std::span<std::int64_t const> last_step, std::span<std::int64_t const> seed,
                   std::span<std::int64_t> client) {
     for (std::size_t i = 0; i < client.size(); ++i)
-      client[i] = order_of_clients(count[i], last_step[i], seed[i])(static_cast<int>(place[i]));
+      client[i] = order_of_clients(count[i], last_step[i], seed[i])(place[i]);
   }
 };
 /// The place at which a client is asked.
@@ -39,7 +39,7 @@ struct place_of_client {
                   std::span<std::int64_t const> last_step, std::span<std::int64_t const> seed,
                   std::span<std::int64_t> place) {
     for (std::size_t i = 0; i < place.size(); ++i)
-      place[i] = order_of_clients(count[i], last_step[i], seed[i]).inverse(static_cast<int>(client[i]));
+      place[i] = order_of_clients(count[i], last_step[i], seed[i]).inverse(client[i]);
   }
 };
 /// The numbers of examples of clients, if each is a finite number of 0 or more.

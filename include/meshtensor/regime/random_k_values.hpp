@@ -27,7 +27,7 @@ struct drawn_position {
     for (std::size_t i = 0; i < position.size(); ++i) {
       std::uint64_t const seed =
           scrambled(Seed + static_cast<std::uint64_t>(key[i]), static_cast<std::uint64_t>(step[i]));
-      position[i] = random_order{static_cast<int>(count[i]), seed}(static_cast<int>(place[i]));
+      position[i] = random_order{count[i], seed}(place[i]);
     }
   }
 };

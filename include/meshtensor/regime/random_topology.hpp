@@ -11,15 +11,15 @@ namespace detail {
 /// A random order of 0, 1, …, n - 1, of which each position is computed by itself. It scrambles the bits of a number in
 /// the rounds of a Feistel cipher, again and again until the result is less than n.
 struct random_order {
-  int n;
+  std::int64_t n;
   std::uint64_t key;
 
-  constexpr int operator()(int i) const {
+  constexpr std::int64_t operator()(std::int64_t i) const {
     do i = scramble(i, 0, 1);
     while (i >= n);
     return i;
   }
-  constexpr int inverse(int i) const {
+  constexpr std::int64_t inverse(std::int64_t i) const {
     do i = scramble(i, rounds - 1, -1);
     while (i >= n);
     return i;
@@ -27,20 +27,20 @@ struct random_order {
 
  private:
   static constexpr int rounds = 12;  // with 8, some choices from a few numbers are still more frequent than others
-  constexpr int half() const { return (rounds_of_doubling(n) + 1) / 2; }
+  constexpr int half() const { return n < 2 ? 0 : (std::bit_width(static_cast<std::uint64_t>(n - 1)) + 1) / 2; }
   /// One pass over all rounds, beginning with `first`. A pass backwards undoes one forwards, if it begins and ends with
   /// the halves exchanged.
-  constexpr int scramble(int i, int first, int step) const {
-    unsigned const mask = (1u << half()) - 1;
-    unsigned low = static_cast<unsigned>(i) & mask, high = static_cast<unsigned>(i) >> half();
+  constexpr std::int64_t scramble(std::int64_t i, int first, int step) const {
+    std::uint64_t const all = static_cast<std::uint64_t>(i), mask = (std::uint64_t{1} << half()) - 1;
+    std::uint64_t low = all & mask, high = all >> half();
     if (step < 0) low ^= high, high ^= low, low ^= high;
     for (int k = 0, round = first; k < rounds; ++k, round += step) {
       auto const r = static_cast<std::uint64_t>(round);
-      unsigned const next = high ^ (static_cast<unsigned>(scrambled(key + r, low)) & mask);
+      std::uint64_t const next = high ^ (scrambled(key + r, low) & mask);
       high = low, low = next;
     }
     if (step < 0) low ^= high, high ^= low, low ^= high;
-    return static_cast<int>(high << half() | low);
+    return static_cast<std::int64_t>(high << half() | low);
   }
 };
 
@@ -53,8 +53,8 @@ struct random_matching {
   static constexpr int slots(int) { return 1; }
   static constexpr edge incoming(int n, std::int64_t round, int worker, int) {
     detail::random_order const order{n, detail::scrambled(Seed, static_cast<std::uint64_t>(round))};
-    int const peer = order(worker) ^ 1;
-    return peer < n ? edge{order.inverse(peer), 0.5} : edge{};
+    std::int64_t const peer = order(worker) ^ 1;
+    return peer < n ? edge{static_cast<int>(order.inverse(peer)), 0.5} : edge{};
   }
   static constexpr double kept(int n, std::int64_t round, int worker) {
     return incoming(n, round, worker, 0).source < 0 ? 1 : 0.5;

@@ -62,6 +62,17 @@ struct islands {
   static constexpr mt::edge incoming(int, std::int64_t, int worker, int) { return {worker ^ 1, 0.5}; }
   static constexpr double kept(int, std::int64_t, int) { return 0.5; }
 };
+/// Random pairs within each half of the workers.
+struct random_islands : mt::random_matching<3> {
+  static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int) {
+    int const half = n / 2, first = worker / half * half;
+    mt::edge const e = mt::random_matching<3>::incoming(half, round, worker - first, 0);
+    return {e.source < 0 ? -1 : e.source + first, e.weight};
+  }
+  static constexpr double kept(int n, std::int64_t round, int worker) {
+    return incoming(n, round, worker, 0).source < 0 ? 1 : 0.5;
+  }
+};
 /// Messages go to the next worker, but none back to the first one.
 struct one_way {
   static constexpr int period(int) { return 1; }
@@ -144,6 +155,28 @@ TEST_CASE("what arrives sums to 1, except for random numbers of receivers") {
     CHECK(rows_off<mt::random_matching<5>>(n, 12) < 1e-12);
   }
   CHECK(rows_off<mt::random_out_degrees<5>>(6, 12) > 0.1);
+}
+
+TEST_CASE("random pairs may take many rounds to connect all") {
+  CHECK(mt::check_topology<mt::random_matching<768>>(3).view() == "");
+  CHECK(mt::check_topology<mt::random_matching<991>>(4).view() == "");
+  CHECK(mt::facts_of<mt::random_matching<768>>(3).connected_after > 8);
+  CHECK(mt::check_topology<random_islands>(8).view() ==
+        "G49 the topology random_islands of 8 workers does not connect all of them within 112 rounds: let more workers "
+        "exchange messages");
+}
+
+TEST_CASE("a random order has each number once, also beyond 2^31") {
+  for (std::int64_t const n : {std::int64_t{5}, (std::int64_t{1} << 30) + 1, (std::int64_t{1} << 31) + 5,
+                               (std::int64_t{1} << 40) - 7}) {
+    INFO(n, " numbers");
+    mt::detail::random_order const order{n, 12345};
+    for (std::int64_t i = n - 5; i < n; ++i) {
+      CHECK((order(i) >= 0 && order(i) < n));
+      CHECK(order.inverse(order(i)) == i);
+    }
+    for (std::int64_t i = 0; i < 1000; ++i) CHECK((order(i % n) >= 0 && order(i % n) < n));
+  }
 }
 
 TEST_CASE("rounds and seeds differ") {
