@@ -10,7 +10,8 @@
 namespace meshtensor {
 
 /// Rounds each value of a tensor to the nearest of 2^Bits - 1 multiples of a scale, `Bits` being 8 or 4. The scale is
-/// the largest magnitude, divided by 127 or 7. A message has a byte for each value or, with 4 bits, for two values, and
+/// the largest magnitude, divided by 127 or 7, in the dtype of the tensor. Codes are computed in f32 or more. A message
+/// has a byte for each value or, with 4 bits, for two values, and
 /// the scale.
 ///
 /// layout  with 8 bits, that of the tensor. Only the dim along which a mean cuts it is gathered first, if a model axis
@@ -27,15 +28,20 @@ struct quantized {
   template <scope S, dtype T>
   static constexpr auto encode(S const& s, any_tensor<T> const& x, path_id, shape const& dims) {
     builder& b = s.graph_builder();
-    auto const literal = [&](double n) { return constant(b, n, T); };
+    auto const literal = [&](double n) { return constant(b, n, accumulator_of(T)); };
+    auto const widened = [&](value_id v) { return cast(b, v, accumulator_of(T)); };
     value_id const most = reduce(b, reduction::max, elementwise(b, function::abs, x.id), dims);
-    value_id const scale = divide(b, most, literal(half_range));
+    value_id const sent_scale = cast(b, divide(b, widened(most), literal(half_range)), T), scale = widened(sent_scale);
     value_id const is_usable = elementwise(b, function::less, literal(0), scale);
     value_id const divisor = select(b, is_usable, scale, literal(1));
-    value_id const nearest = elementwise(b, function::floor, add(b, divide(b, x.id, divisor), literal(0.5)));
-    value_id codes = add(b, nearest, literal(half_range + 1));
+    value_id const steps = divide(b, widened(x.id), divisor);
+    value_id const nearest = elementwise(b, function::floor, add(b, steps, literal(0.5)));
+    // A scale that was rounded down gives the largest values more steps than a code has.
+    value_id const upper = elementwise(b, function::minimum, nearest, literal(half_range));
+    value_id const inside = elementwise(b, function::maximum, upper, literal(-half_range));
+    value_id codes = add(b, inside, literal(half_range + 1));
     if constexpr (Bits == 4) codes = packed(b, detail::flattened(b, codes, dims), detail::flat_dim(b, dims));
-    return detail::message_of(any_tensor<dtype::u8>(&b, cast(b, codes, dtype::u8)), any_tensor<T>(&b, scale));
+    return detail::message_of(any_tensor<dtype::u8>(&b, cast(b, codes, dtype::u8)), any_tensor<T>(&b, sent_scale));
   }
   template <dtype T, class Message>
   static constexpr any_tensor<T> decode(builder& b, Message const& message, shape const& dims, shape const& outer) {

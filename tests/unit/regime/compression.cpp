@@ -275,6 +275,39 @@ TEST_CASE("compressed gossip keeps the sum over 1000 steps, and replicas reach t
   check(after<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<towards_first>>>(1000));
   check(after<mt::compressed<mt::quantized<4>, mt::overlapped_gradient_push<towards_first>>>(1000));
 }
+/// The tensor that the receivers of a message have.
+template <class C>
+struct decoded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), wide);
+    mt::builder& b = s.graph_builder();
+    mt::any_tensor<decltype(x)::type> const all(x);
+    mt::shape const dims = b.m.values[all.id].dims;
+    auto const message = C::encode(s, all, mt::path_id{}, dims);
+    s.output("y", C::template decode<decltype(x)::type>(b, message, dims, {}));
+  }
+};
+TEST_CASE("each value of bf16 is rounded to a code, also the largest") {
+  auto const check = []<class C>(C, double half_range) {
+    program p = program::of<mt::precision<decoded<C>, mt::dtype::bf16>>();
+    auto const size = static_cast<std::size_t>(p.inputs.at("x").size());
+    for (std::uint64_t seed = 0; seed < 128; ++seed) {
+      numbers x = drawn(size, seed);
+      x[seed % size] = (seed % 2 == 0 ? 1 : -1) * (1 + static_cast<double>(seed) / 128);
+      p.fill("x", x);
+      numbers const y = numbers_of(p.run().at("y"));
+      double const step = std::abs(x[seed % size]) / half_range;
+      for (std::size_t i = 0; i < size; ++i) CHECK(std::abs(x[i] - y[i]) <= 0.51 * step + 0.01 * std::abs(x[i]));
+    }
+  };
+  check(mt::quantized<8>{}, 127), check(mt::quantized<4>{}, 7);
+}
+TEST_CASE("random positions of more than 2^31 are drawn") {
+  std::vector<std::int64_t> const place{0, 1, 2, 3}, step(4, 7), count(4, (std::int64_t{1} << 31) + 5), key(4, 9);
+  std::vector<std::int64_t> position(4, -1);
+  mt::detail::drawn_position<1>::run(place, step, count, key, position);
+  for (std::size_t i = 0; i < 4; ++i) CHECK((position[i] >= 0 && position[i] < count[i]));
+}
 TEST_CASE("random positions differ from step to step and between parameters, and are the same in all replicas") {
   using kept = mt::random_k_values<1, 6>;
   program p = program::of<in_f64<mt::replicas<idle, replica, mt::compressed<kept, mt::decentralized_sgd<>>>>>();
