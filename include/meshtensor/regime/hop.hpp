@@ -2,7 +2,6 @@
 // One round of a topology inside a program: each worker keeps a share of its value and gets shares of others'.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <span>
@@ -11,8 +10,8 @@
 #include "meshtensor/op/full.hpp"
 #include "meshtensor/op/iota.hpp"
 #include "meshtensor/op/permute.hpp"
-#include "meshtensor/regime/facts.hpp"
 #include "meshtensor/regime/in_f64.hpp"
+#include "meshtensor/regime/topology_label.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -27,31 +26,11 @@ void require_topology(std::int64_t n) {
   checked.store(n, std::memory_order_relaxed);
 }
 
-/// A name for a topology. It ends in digits that depend on the messages, so that programs with topologies that differ
-/// have fingerprints that differ. In a name of a state, all compilers spell the topology alike, so it has no template
-/// arguments.
-template <topology T>
-constexpr name label_of(bool of_state = false) {
-  std::uint64_t key = 0;
-  for (int n = 1; n < 9; ++n)
-    for (int round = 0; round < 4; ++round)
-      each_message<T>(n, round, [&](int worker, edge const& e) {
-        key = scrambled(key, static_cast<std::uint64_t>(worker * 64 + e.source));
-        key = scrambled(key, static_cast<std::uint64_t>(e.weight * 0x1p52));
-      });
-  diagnostic d{};
-  letters const spelled(topology_name<T>());
-  std::string_view const all = spelled;
-  d << all.substr(0, of_state ? std::min<std::size_t>(all.find('<'), 20) : 20) << (of_state ? "_" : "/")
-    << static_cast<long long>(key >> 32);
-  return name::of(d.view());
-}
-
 /// The worker whose message comes in a slot, or -1. The operands are workers, the round, the number of workers and the
 /// slot.
-template <topology T>
+template <topology T, int Workers>
 struct source_in_slot {
-  static constexpr name label = label_of<T>();
+  static constexpr name label = label_of<T, Workers>();
   static constexpr dtype type = dtype::i32;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
                   std::span<std::int64_t const> workers, std::span<std::int64_t const> slot,
@@ -64,9 +43,9 @@ struct source_in_slot {
   }
 };
 /// The weight of the message in a slot or, if the slot is -1, of the worker's own value.
-template <topology T>
+template <topology T, int Workers>
 struct weight_in_slot {
-  static constexpr name label = label_of<T>();
+  static constexpr name label = label_of<T, Workers>();
   static constexpr dtype type = dtype::f64;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
                   std::span<std::int64_t const> workers, std::span<std::int64_t const> slot, std::span<double> weight) {
@@ -109,17 +88,19 @@ class topology_round {
   template <scope S>
   constexpr topology_round(S const& s, D along, number const& round)
       : along_(detail::dim_of(s.graph_builder(), along)) {
+    using source = detail::source_in_slot<T, detail::declared_workers<D>>;
+    using weight = detail::weight_in_slot<T, detail::declared_workers<D>>;
     builder& b = s.graph_builder();
     auto const now = full(s, round, i64), all = full(s, extent(along), i64);
     auto const worker = iota(s, along, i64);
     // Every rank has all sources, because no layout shards this dim.
     any_tensor<dtype::i64> const again{&b, meshtensor::iota(b, b.dim_like(along_), dtype::i64)};
-    kept_ = detail::record_call<detail::weight_in_slot<T>>(worker, now, all, full(s, -1, i64)).id;
+    kept_ = detail::record_call<weight>(worker, now, all, full(s, -1, i64)).id;
     for (int k = 0; k < slots; ++k) {
       auto const at = static_cast<std::size_t>(k);
       auto const slot = full(s, k, i64);
-      sources_[at] = detail::record_call<detail::source_in_slot<T>>(again, now, all, slot).id;
-      weights_[at] = detail::record_call<detail::weight_in_slot<T>>(worker, now, all, slot).id;
+      sources_[at] = detail::record_call<source>(again, now, all, slot).id;
+      weights_[at] = detail::record_call<weight>(worker, now, all, slot).id;
     }
   }
 

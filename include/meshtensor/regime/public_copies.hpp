@@ -38,9 +38,9 @@ constexpr int copies_along() {
 }
 
 /// The public copy that a worker changes in a round. The operands are the worker, the round and the number of workers.
-template <topology T>
+template <topology T, int Workers>
 struct copy_in_round {
-  static constexpr name label = label_of<T>();
+  static constexpr name label = label_of<T, Workers>();
   static constexpr dtype type = dtype::i64;
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
                   std::span<std::int64_t const> workers, std::span<std::int64_t> copy) {
@@ -63,7 +63,7 @@ struct public_copies {
     if constexpr (has_dim) {
       builder& b = r.scope.graph_builder();
       along = b.dim(dim_name(), extent_rule(count));
-      which = record_call<copy_in_round<T>>(any_tensor<dtype::i64>(r.index()),
+      which = record_call<copy_in_round<T, declared_workers<D>>>(any_tensor<dtype::i64>(r.index()),
                                             any_tensor<dtype::i64>(full(r.scope, r.round(), i64)),
                                             any_tensor<dtype::i64>(full(r.scope, r.count(), i64)))
                   .id;

@@ -3,6 +3,8 @@
 // passes: start-up
 #include "meshtensor/meshtensor.hpp"
 
+#include <array>
+
 #include "meshtensor/inspect/check.hpp"
 #include "unit/op/trial.hpp"
 
@@ -35,6 +37,36 @@ struct loses {
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int) { return 1; }
   static constexpr mt::edge incoming(int n, std::int64_t, int own, int) { return {(own + 1) % n, 0.25}; }
+  static constexpr double kept(int, std::int64_t, int) { return 0.5; }
+};
+
+/// A ring that is known for six workers alone.
+struct of_a_table {
+  static constexpr std::array<int, 6> from{1, 2, 3, 4, 5, 0};
+  static constexpr int period(int) { return 1; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int, std::int64_t, int own, int) {
+    return {from[static_cast<std::size_t>(own)], 0.5};
+  }
+  static constexpr double kept(int, std::int64_t, int) { return 0.5; }
+};
+/// Fast linear averages have negative weights. `Later` is a round in which messages go the other way.
+template <int Later>
+struct with_negative_weights {
+  static constexpr int period(int) { return 8; }
+  static constexpr int slots(int) { return 2; }
+  static constexpr mt::edge incoming(int n, std::int64_t round, int own, int slot) {
+    bool const is_next = (slot == 0) != (round % 8 == Later);
+    return {(own + (is_next ? 1 : n - 1)) % n, slot == 0 ? 0.75 : -0.125};
+  }
+  static constexpr double kept(int, std::int64_t, int) { return 0.375; }
+};
+template <class T, int>
+struct grouped : T {};
+struct gains {
+  static constexpr int period(int) { return 1; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int n, std::int64_t, int own, int) { return {(own + 1) % n, -1e30}; }
   static constexpr double kept(int, std::int64_t, int) { return 0.5; }
 };
 
@@ -83,6 +115,8 @@ TEST_CASE("shares arrive where the topology says") {
   hold<mt::one_peer_exponential>("one_peer_exponential");
   hold<mt::base_graph<2>>("base_graph<2>");
   hold<mt::random_out_degrees<3>>("random_out_degrees<3>");
+  hold<of_a_table>("of_a_table");
+  hold<with_negative_weights<3>>("with_negative_weights<3>");
 }
 
 TEST_CASE("the number of workers may be given at start-up") {
@@ -100,10 +134,23 @@ TEST_CASE("a topology that loses values is refused in the first step") {
                        mt::error);
 }
 
+TEST_CASE("a sum that is negative is printed as it is") {
+  CHECK(mt::check_topology<gains>(3).view() ==
+        "G49 the topology gains of 3 workers does not keep the sum of values: what worker 0 sends and keeps in round 0 "
+        "sums to less than -10^12, and must sum to 1");
+}
+
 TEST_CASE("topologies that differ have names that differ, for the fingerprint of a program") {
   auto const named = []<class T>(T) { return mt::detail::label_of<T>().text(); };
   CHECK(named(mt::random_matching<1>{}) != named(mt::random_matching<2>{}));
   CHECK(named(mt::ring{}) != named(mt::directed_ring{}));
   CHECK(named(mt::ring{}).starts_with("ring/"));
   CHECK(named(mt::one_peer_exponential{}).size() < mt::name::capacity);
+  CHECK(named(mt::base_graph<7>{}) != named(mt::base_graph<8>{}));  // alike for up to eight workers
+  CHECK(named(with_negative_weights<5>{}) != named(with_negative_weights<6>{}));
+  auto const of_state = []<class T>(T) { return mt::detail::label_of<T>(true).text(); };
+  CHECK(of_state(mt::base_graph<7>{}) != of_state(mt::base_graph<8>{}));
+  CHECK(of_state(grouped<mt::ring, 8>{}) != of_state(grouped<mt::ring, 16>{}));
+  CHECK(of_state(mt::ring{}) == mt::detail::label_of<mt::ring, 6>(true).text());  // another number may resume
+  CHECK(mt::detail::label_of<mt::ring, 6>().text() != mt::detail::label_of<mt::ring, 7>().text());
 }
