@@ -133,11 +133,10 @@ std::string of_topology(std::string const& path) {
 template <mt::topology T>
 values by_copies(values const& x, std::map<std::string, values>& states, std::string const& path, double share,
                  compression const& c, int step) {
-  values &copy = states[of_topology<T>(path) + "/public_copy"], &all = states[of_topology<T>(path) + "/neighbours"];
-  if (copy.empty()) copy = all = zeros_like(x);
+  values &copy = states[of_topology<T>(path) + "/public_copy"], &way = states[of_topology<T>(path) + "/difference"];
+  if (copy.empty()) copy = way = zeros_like(x);
   values const sent = each_of(combined(x, copy, minus), c, step);
-  copy = combined(copy, sent, plus), all = combined(all, mixed<T>(sent, step), plus);
-  values const way = combined(all, copy, minus);
+  copy = combined(copy, sent, plus), way = combined(way, combined(mixed<T>(sent, step), sent, minus), plus);
   return combined(x, way, [&](double one, double w) { return one + share * w; });
 }
 template <mt::topology T>
@@ -218,7 +217,7 @@ TEST_CASE("post-local SGD compresses its means of parameters, because gradients 
 }
 TEST_CASE("gossip sends compressed changes of public copies") {
   std::vector<std::string> const copies{of_topology<mt::ring>("first/weight") + "/public_copy",
-                                        of_topology<mt::ring>("gain") + "/neighbours"};
+                                        of_topology<mt::ring>("gain") + "/difference"};
   compare<mt::compressed<mt::quantized<8>, mt::decentralized_sgd<>>>(5, gossip<mt::ring>(1, rounded(8)), copies);
   compare<mt::compressed<mt::top_k_values<1, 8>, mt::decentralized_sgd<>>>(7, gossip<mt::ring>(0.125, top(1, 8)),
                                                                            copies);
@@ -238,9 +237,9 @@ struct mass {
   double lost;      // the largest change of the sum of numerators over all replicas
   double distance;  // of a replica from the mean at the end
 };
-template <class Policy>
+template <class Policy, mt::dtype Type = mt::dtype::f64>
 mass after(int steps) {
-  program p = program::of<in_f64<mt::replicas<idle, replica, Policy>>>();
+  program p = program::of<mt::precision<mt::replicas<idle, replica, Policy>, Type>>();
   p.run();
   p.settings.step = 0;
   numbers const start = drawn(n * 6, 11);
@@ -274,6 +273,21 @@ TEST_CASE("compressed gossip keeps the sum over 1000 steps, and replicas reach t
   check(after<mt::compressed<mt::quantized<4>, mt::decentralized_sgd<>>>(1000));
   check(after<mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<towards_first>>>(1000));
   check(after<mt::compressed<mt::quantized<4>, mt::overlapped_gradient_push<towards_first>>>(1000));
+}
+TEST_CASE("compressed gossip of bf16 and f32 keeps the sum, apart from the rounding of parameters") {
+  using by_ring = mt::compressed<mt::quantized<8>, mt::decentralized_sgd<>>;
+  using to_first = mt::compressed<mt::quantized<8>, mt::stochastic_gradient_push<towards_first>>;
+  using few = mt::compressed<mt::top_k_values<1, 6>, mt::decentralized_sgd<>>;
+  auto const check = [](mass const& m, double lost, double distance) {
+    CHECK(m.lost < lost * n);
+    CHECK(m.distance < distance);
+  };
+  check(after<by_ring, mt::dtype::f32>(3000), 2e-6, 1e-5);
+  check(after<few, mt::dtype::f32>(3000), 2e-6, 1e-5);
+  check(after<to_first, mt::dtype::f32>(3000), 2e-6, 1e-5);
+  check(after<by_ring, mt::dtype::bf16>(3000), 0.01, 0.02);
+  check(after<few, mt::dtype::bf16>(3000), 0.01, 0.02);
+  check(after<to_first, mt::dtype::bf16>(3000), 0.01, 0.02);
 }
 /// The tensor that the receivers of a message have.
 template <class C>
