@@ -34,7 +34,7 @@ struct all_values {
 /// half, so that their positions make the message longer than all values of f32, it keeps all values.
 ///
 /// layout  if a model axis shards the tensor, it is gathered first
-/// errors  S23 no values are kept, or more than there are
+/// errors  S23 no values are kept, or more than there are; T02 the last position does not fit i32
 /// source  Aji and Heafield 2017, arXiv:1704.05021; Stich et al. 2018, arXiv:1809.07599, definition 2.2
 template <int Kept, int Of>
 struct top_k_values {
@@ -53,7 +53,7 @@ struct top_k_values {
     value_id const order = argsort(b, elementwise(b, function::abs, flat), all, sort_order::descending);
     value_id const positions = gather(b, order, iota(b, part, dtype::i64), all, {}, looks_into::whole_table);
     value_id const values = gather(b, flat, positions, all, {}, looks_into::whole_table);
-    return detail::message_of(any_tensor<T>(&b, values), any_tensor<dtype::i32>(&b, cast(b, positions, dtype::i32)));
+    return detail::message_of(any_tensor<T>(&b, values), any_tensor<dtype::i32>(&b, in_i32(b, positions, all)));
   }
   template <dtype T, class Message>
   static constexpr any_tensor<T> decode(builder& b, Message const& message, shape const& dims, shape const& outer) {
@@ -62,6 +62,13 @@ struct top_k_values {
     shape like = outer;
     value_id const flat = scatter_add(b, values.id, positions.id, all, like.add(all));
     return {&b, detail::unflattened(b, flat, dims)};
+  }
+
+ private:
+  /// Positions along `all` as i32. The last position is a constant of i32, so `bind` refuses one that is no i32.
+  static constexpr value_id in_i32(builder& b, value_id positions, dim_id all) {
+    number const last = number::of_row(&b, b.add_number(extent_row(all))) - 1;
+    return elementwise(b, function::minimum, cast(b, positions, dtype::i32), constant(b, last, dtype::i32));
   }
 };
 

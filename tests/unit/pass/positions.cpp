@@ -13,6 +13,7 @@
 #include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/top_k.hpp"
+#include "meshtensor/regime/top_k_values.hpp"
 
 namespace mt = meshtensor;
 using mt::to;
@@ -79,6 +80,16 @@ struct in_wide_integers {
     s.output("last", sum(iota(s, huge, mt::i64) - extent(huge) * 4));
   }
 };
+/// A message of the largest values of a parameter, as `compressed` sends it.
+struct compressed_values {
+  constexpr void operator()(mt::scope auto s) const {
+    mt::builder& b = s.graph_builder();
+    mt::any_tensor<mt::dtype::f32> const x(s.input("x", mt::f32, best, huge));
+    mt::shape const dims = b.m.values[x.id].dims;
+    auto const message = mt::top_k_values<1, 1000>::encode(s, x, mt::path_id{}, dims);
+    s.output("y", mt::top_k_values<1, 1000>::decode<mt::dtype::f32>(b, message, dims, {}));
+  }
+};
 struct of_an_extent {
   constexpr void operator()(mt::scope auto s) const {
     s.output("z", sum(s.input("w", mt::f32, huge)));
@@ -111,6 +122,12 @@ TEST_CASE("of the greatest elements") {
 TEST_CASE("of the greatest elements of parts") {
   CHECK(refusal<greatest_of_parts>(rest(most / 8 - 1)) == "");
   CHECK(begins(refusal<greatest_of_parts>(rest(most / 8)), "T02: 2147483648 stands beside a tensor of i32"));
+}
+
+TEST_CASE("of the largest values of a parameter, of which a message has i32") {
+  CHECK(refusal<compressed_values>(huge(most / 4)) == "");
+  CHECK(begins(refusal<compressed_values>(huge(most / 4 + 2)),
+               "T02: 2147483655 stands beside a tensor of i32, whose elements are from -2147483648 to 2147483647"));
 }
 
 TEST_CASE("along a dim") {
