@@ -20,7 +20,7 @@ struct view_of_means final : regime_hooks {
     dims.add(variables_along);
     if (!is_float(b.m.values[v].type)) return reduce(b, reduction::max, v, dims);
     variable_id const which = variable_read(b, v);
-    if (weights == no_id || which == no_id || !b.m.variables[which].trainable) return mean(b, v, dims);
+    if (weights == no_id || which == no_id || !b.m.variables[which].trainable) return mean_of_replicas(b, v, dims);
     value_id const all = reduce(b, reduction::sum, scaled(b, v, weights), dims);
     return divided(b, all, reduce(b, reduction::sum, weights, dims));
   }

@@ -102,9 +102,8 @@ constexpr void find_connection(mixing_facts& f) {
   f.connected_after = n == 1 ? 0 : -1;
   reached_workers from_first(n), to_first(n);
   for (int round = 0; round < rounds_to_connect<T>(n) && f.connected_after < 0; ++round) {
-    each_message<T>(n, round, [&](int worker, edge const& e) {
-      from_first.add(e.source, worker), to_first.add(worker, e.source);
-    });
+    each_message<T>(
+        n, round, [&](int worker, edge const& e) { from_first.add(e.source, worker), to_first.add(worker, e.source); });
     bool const reaches = from_first.reach_all(), is_reached = to_first.reach_all();
     if (reaches && is_reached) f.connected_after = round + 1;
   }
@@ -178,8 +177,7 @@ constexpr diagnostic check_topology(int n) {
   } else if (f.connected_after < 0) {
     d << "G49 the topology " << detail::topology_name<T>() << " of " << n
       << " workers does not connect all of them within " << detail::rounds_to_connect<T>(n) << " rounds"
-      << (f.repeats ? ", its period" : "")
-      << ": let more workers exchange messages";
+      << (f.repeats ? ", its period" : "") << ": let more workers exchange messages";
   } else {
     return detail::check_copies<T>(n, f.repeats ? 2 * f.rounds : f.rounds);
   }

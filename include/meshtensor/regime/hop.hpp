@@ -88,19 +88,19 @@ class topology_round {
   template <scope S>
   constexpr topology_round(S const& s, D along, number const& round)
       : along_(detail::dim_of(s.graph_builder(), along)) {
-    using source = detail::source_in_slot<T, detail::declared_workers<D>>;
-    using weight = detail::weight_in_slot<T, detail::declared_workers<D>>;
+    using source_call = detail::source_in_slot<T, detail::declared_workers<D>>;
+    using weight_call = detail::weight_in_slot<T, detail::declared_workers<D>>;
     builder& b = s.graph_builder();
     auto const now = full(s, round, i64), all = full(s, extent(along), i64);
     auto const worker = iota(s, along, i64);
     // Every rank has all sources, because no layout shards this dim.
     any_tensor<dtype::i64> const again{&b, meshtensor::iota(b, b.dim_like(along_), dtype::i64)};
-    kept_ = detail::record_call<weight>(worker, now, all, full(s, -1, i64)).id;
+    kept_ = detail::record_call<weight_call>(worker, now, all, full(s, -1, i64)).id;
     for (int k = 0; k < slots; ++k) {
       auto const at = static_cast<std::size_t>(k);
       auto const slot = full(s, k, i64);
-      sources_[at] = detail::record_call<source>(again, now, all, slot).id;
-      weights_[at] = detail::record_call<weight>(worker, now, all, slot).id;
+      sources_[at] = detail::record_call<source_call>(again, now, all, slot).id;
+      weights_[at] = detail::record_call<weight_call>(worker, now, all, slot).id;
     }
   }
 

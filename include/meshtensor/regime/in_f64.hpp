@@ -5,6 +5,7 @@
 
 #include "meshtensor/op/detail/arithmetic.hpp"
 #include "meshtensor/op/elementwise/cast.hpp"
+#include "meshtensor/op/reduce.hpp"
 
 namespace meshtensor::detail {
 
@@ -32,6 +33,19 @@ constexpr X scaled(X const& x, Factor const& factor) {
 template <handle X, handle Divisor>
 constexpr X divided(X const& x, Divisor const& divisor) {
   return {x.owner, divided(*x.owner, x.id, divisor.id)};
+}
+
+/// The mean along some dims. In bf16 no number of replicas beyond 256 is exact, so it is divided in f32.
+constexpr value_id mean_of_replicas(builder& b, value_id x, shape const& along) {
+  bool small = b.m.values[x].type != dtype::bf16;
+  if (along.count == 1) {
+    dim_row const& d = b.m.dims[along.at[0]];
+    small = small || (d.kind == dim_row::fixed && d.value <= 256);
+  }
+  if (small) return mean(b, x, along);
+  value_id const sum = cast(b, reduce(b, reduction::sum, x, along), dtype::f32);
+  value_id const count = constant(b, number::of_row(&b, extent_product(b, along)), dtype::f32);
+  return rounded_like(b, x, divide(b, sum, count));
 }
 
 }  // namespace meshtensor::detail

@@ -64,8 +64,8 @@ struct public_copies {
       builder& b = r.scope.graph_builder();
       along = b.dim(dim_name(), extent_rule(count));
       which = record_call<copy_in_round<T, declared_workers<D>>>(any_tensor<dtype::i64>(r.index()),
-                                            any_tensor<dtype::i64>(full(r.scope, r.round(), i64)),
-                                            any_tensor<dtype::i64>(full(r.scope, r.count(), i64)))
+                                                                 any_tensor<dtype::i64>(full(r.scope, r.round(), i64)),
+                                                                 any_tensor<dtype::i64>(full(r.scope, r.count(), i64)))
                   .id;
     }
   }

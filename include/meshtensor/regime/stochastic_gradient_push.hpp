@@ -13,7 +13,8 @@ namespace detail {
 struct push_sum {
   template <scope S>
   static constexpr auto weight(S const& s) {
-    return s.state("push_sum_weight", dtype_constant<accumulator_of(parameters_of<S>::value)>{}, ones, merge_rule::mass);
+    return s.state("push_sum_weight", dtype_constant<accumulator_of(parameters_of<S>::value)>{}, ones,
+                   merge_rule::mass);
   }
 };
 

@@ -83,10 +83,10 @@ inline constexpr std::uint64_t key_of_topology<T, 0> = []<int... Less>(std::inte
   return key;
 }(std::make_integer_sequence<int, 8>{});
 
-/// A name for a topology of so many workers, or of any number if it is 0. It ends in digits that depend on the messages,
-/// so that programs with topologies that differ have fingerprints that differ. In a name of a state, all compilers spell
-/// the topology alike, so it has no template arguments. It is also the same for any number of workers, which may be
-/// another one when a training resumes.
+/// A name for a topology of so many workers, or of any number if it is 0. It ends in digits that depend on the
+/// messages, so that programs with topologies that differ have fingerprints that differ. In a name of a state, all
+/// compilers spell the topology alike, so it has no template arguments. It is also the same for any number of workers,
+/// which may be another one when a training resumes.
 template <topology T, int Workers = 0>
 constexpr name label_of(bool of_state = false) {
   std::uint64_t const key = of_state ? key_of_topology<T, 0> : key_of_topology<T, Workers>;

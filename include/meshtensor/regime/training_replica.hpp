@@ -88,7 +88,8 @@ class training_replica {
   /// The mean of the values of all replicas.
   template <handle X>
   constexpr X mean(X const& x) const {
-    return meshtensor::mean(across(x, along_), along_);
+    builder& b = scope.graph_builder();
+    return {&b, detail::mean_of_replicas(b, across(x, along_).id, shape{}.add(replica_dim()))};
   }
   /// The mean of changes of a parameter, for example of its gradients. `compressed` sends them compressed.
   template <handle X>

@@ -118,6 +118,13 @@ TEST_CASE("rounded weights and parameters keep their sums over 1000 steps") {
   keep_rounded_mass<mt::biased_gradient_push<mt::base_graph<2>>>("base_graph<2>", 9);
 }
 
+TEST_CASE("a mean of 257 equal replicas of bf16 is their value") {  // 257 is no number of bf16
+  auto training = replicas_of_quadratic::under<mt::local_sgd<1>, mt::dtype::bf16>(257, 1);
+  training.set("w", numbers(257, 1.5));
+  for (int step = 0; step < 4; ++step) training.step();
+  CHECK(training.values() == numbers(257, 1.5));
+}
+
 TEST_CASE("one period of one-peer exponential messages gives all replicas the exact mean, for powers of two") {
   for (int const n : {2, 4, 8, 16, 32}) {
     INFO(n, " replicas");

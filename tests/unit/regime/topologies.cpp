@@ -167,8 +167,8 @@ TEST_CASE("random pairs may take many rounds to connect all") {
 }
 
 TEST_CASE("a random order has each number once, also beyond 2^31") {
-  for (std::int64_t const n : {std::int64_t{5}, (std::int64_t{1} << 30) + 1, (std::int64_t{1} << 31) + 5,
-                               (std::int64_t{1} << 40) - 7}) {
+  for (std::int64_t const n :
+       {std::int64_t{5}, (std::int64_t{1} << 30) + 1, (std::int64_t{1} << 31) + 5, (std::int64_t{1} << 40) - 7}) {
     INFO(n, " numbers");
     mt::detail::random_order const order{n, 12345};
     for (std::int64_t i = n - 5; i < n; ++i) {
