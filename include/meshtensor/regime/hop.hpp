@@ -129,8 +129,8 @@ class topology_round {
     detail::recording r(x.owner, where);
     return rounded(x, received_shares(x));
   }
-  /// A round in which values count by the weights of their workers, as in push-sum. What each worker keeps and receives
-  /// there is the mean of values, so equal values stay equal. `weights` are those of the workers after the round.
+  /// A round in which values count by the weights of their workers, as in push-sum. Its sums are means of values, so
+  /// equal values stay equal. `weights` are those of the workers after the round.
   struct of_means;
   template <handle W>
   constexpr of_means weighted(W const& w) const {

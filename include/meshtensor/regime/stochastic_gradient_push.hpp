@@ -18,7 +18,7 @@ struct push_sum {
   }
 };
 
-/// A round of push-sum among replicas, of which `compressed` sends changes of numerators.
+/// A round of push-sum among replicas that send changes of numerators, under `compressed`.
 template <class Send, handle W>
 struct push_sum_round {
   Send const& send;
@@ -31,8 +31,8 @@ struct push_sum_round {
     return in_f64(send(scaled(x, before), parameter)) / in_f64(after);
   }
 };
-/// The same without `compressed`. The messages have the parameters themselves and the weights, not the numerators. So
-/// nothing is rounded on the way, and replicas that are equal stay equal.
+/// The same without `compressed`. The messages have the parameters themselves and the weights, not the numerators.
+/// Therefore nothing is rounded on the way, and replicas that are equal stay equal.
 template <topology T, dim_type D, handle W>
 struct push_sum_round<replica_hop<T, D>, W> {
   D along;

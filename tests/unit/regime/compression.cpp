@@ -316,6 +316,15 @@ TEST_CASE("each value of bf16 is rounded to a code, also the largest") {
   };
   check(mt::quantized<8>{}, 127), check(mt::quantized<4>{}, 7);
 }
+TEST_CASE("values keep their sign where the scale is rounded down by much") {
+  program p = program::of<mt::precision<decoded<mt::quantized<8>>, mt::dtype::f32>>();
+  auto const size = static_cast<std::size_t>(p.inputs.at("x").size());
+  numbers x(size, 0);
+  x[0] = 190 * 0x1p-149, x[1] = -x[0];  // 1.5 subnormal steps for each code, of which one is left
+  p.fill("x", x);
+  numbers const y = numbers_of(p.run().at("y"));
+  CHECK((y[0] > 0 && y[1] < 0));
+}
 TEST_CASE("random positions of more than 2^31 are drawn") {
   std::vector<std::int64_t> const place{0, 1, 2, 3}, step(4, 7), count(4, (std::int64_t{1} << 31) + 5), key(4, 9);
   std::vector<std::int64_t> position(4, -1);

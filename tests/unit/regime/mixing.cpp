@@ -125,6 +125,13 @@ TEST_CASE("a mean of 257 equal replicas of bf16 is their value") {  // 257 is no
   CHECK(training.values() == numbers(257, 1.5));
 }
 
+TEST_CASE("a mean of equal clients of bf16 is their value, although each counts for 4/3 of one") {
+  auto training = replicas_of_quadratic::under<mt::federated_averaging<1, 3>, mt::dtype::bf16>(4, 1);
+  training.set("w", numbers(4, 1.5)), training.set("regime/examples", numbers(4, 1));
+  for (int step = 0; step < 4; ++step) training.step();
+  CHECK(training.values() == numbers(4, 1.5));
+}
+
 TEST_CASE("one period of one-peer exponential messages gives all replicas the exact mean, for powers of two") {
   for (int const n : {2, 4, 8, 16, 32}) {
     INFO(n, " replicas");
