@@ -63,8 +63,8 @@ struct with_negative_weights {
 };
 template <class T, int>
 struct grouped : T {};
-struct turned_in_5 : with_negative_weights<5> {};
-struct turned_in_6 : with_negative_weights<6> {};
+struct turned_early : with_negative_weights<5> {};
+struct turned_late : with_negative_weights<6> {};
 std::string digits_of(std::string const& label) { return label.substr(label.rfind('/')); }
 struct gains {
   static constexpr int period(int) { return 1; }
@@ -150,7 +150,7 @@ TEST_CASE("topologies that differ have names that differ, for the fingerprint of
   CHECK(named(mt::ring{}).starts_with("ring/"));
   CHECK(named(mt::one_peer_exponential{}).size() < mt::name::capacity);
   CHECK(named(mt::base_graph<7>{}) != named(mt::base_graph<8>{}));  // alike for up to eight workers
-  CHECK(digits_of(named(turned_in_5{})) != digits_of(named(turned_in_6{})));
+  CHECK(digits_of(named(turned_early{})) != digits_of(named(turned_late{})));
   auto const of_state = []<class T>(T) { return mt::detail::label_of<T>(true).text(); };
   CHECK(of_state(mt::base_graph<7>{}) != of_state(mt::base_graph<8>{}));
   CHECK(of_state(grouped<mt::ring, 8>{}) != of_state(grouped<mt::ring, 16>{}));
