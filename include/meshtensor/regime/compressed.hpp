@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/regime/compressing_replica.hpp"
+#include "meshtensor/regime/period_start.hpp"
 #include "meshtensor/regime/policy.hpp"
 
 namespace meshtensor {
@@ -44,6 +45,13 @@ struct compressed : Policy {
   constexpr G gradient(Replica const& r, G const& g, G const& parameter) const {
     Policy const& inner = *this;
     return detail::exchanged_gradient(inner, of_gradients<Replica>(r), g, parameter);
+  }
+  template <class Replica>
+  static constexpr bool keeps_start = detail::keeps_start<Policy, of_parameters<Replica>>;
+  template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    Policy const& inner = *this;
+    if constexpr (keeps_start<Replica>) inner.keep_start(of_parameters<Replica>(r));
   }
   template <class Replica>
   requires detail::changes_updates<Policy, of_parameters<Replica>>
