@@ -62,9 +62,9 @@ struct every_nth_step {
 /// The first line is post-local SGD, and the second one is gossip that takes an exact average with a slow momentum at
 /// times (SGP-SlowMo).
 ///
-/// Each policy counts periods and rounds of topologies by its own turns, from 0. A period begins with the step after the
-/// end of the one before it, which may be a step of the other policy. So in the second line, `slow_momentum` goes by the
-/// way of all 48 steps of a period.
+/// Each policy counts periods and rounds of topologies by its own turns, from 0. A period begins with the step after
+/// the end of the one before it, which may be a step of the other policy. So in the second line, `slow_momentum` takes
+/// the way of all 48 steps of a period.
 ///
 /// If one of the two is stochastic gradient push, a mean of parameters that the other one takes is weighted by the
 /// push-sum weights, so that the sum of numerators is kept. If `first_steps` is followed by a policy without the
