@@ -2,7 +2,6 @@
 // One policy in some steps and another one in the others, for example averages at first and gossip later.
 #pragma once
 
-#include "meshtensor/regime/period_start.hpp"
 #include "meshtensor/regime/policy.hpp"
 #include "meshtensor/regime/weighted_replica.hpp"
 
@@ -13,6 +12,7 @@ template <int Steps>
 struct first_steps {
   static_assert(Steps > 0, "meshtensor S23: first_steps<steps> has at least one step");
   static constexpr bool alternates = false;
+  static constexpr std::int64_t equal_steps(std::int64_t of_first) { return of_first < Steps ? of_first : Steps; }
   template <class Replica>
   static constexpr auto holds(Replica const& r) {
     return full(r.scope, r.round(), f64) < Steps;
@@ -38,6 +38,7 @@ template <int Steps>
 struct every_nth_step {
   static_assert(Steps > 0, "meshtensor S23: every_nth_step<steps> has at least one step");
   static constexpr bool alternates = true;
+  static constexpr std::int64_t equal_steps(std::int64_t) { return 0; }
   template <class Replica>
   static constexpr auto holds(Replica const& r) {
     return r.ends(Steps);
@@ -91,6 +92,12 @@ struct by_step : detail::weight_of<First, Then> {
     return r.chosen(
         Steps::holds(r), [&](auto const& one) { return detail::exchanged_gradient(First{}, one, g, parameter); },
         [&](auto const&) { return g; });
+  }
+  template <class Replica>
+  static constexpr replica_sharing sharing() {
+    replica_sharing const a = detail::sharing_of<First, Replica>(), b = detail::sharing_of<Then, Replica>();
+    bool const start = a.needs_start || b.needs_start;
+    return {Steps::equal_steps(a.equal_before), Steps::equal_steps(a.equal_after), start, start, true};
   }
   template <class Replica>
   static constexpr bool keeps_start = detail::keeps_start<First, Replica> || detail::keeps_start<Then, Replica>;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "meshtensor/regime/compressing_replica.hpp"
-#include "meshtensor/regime/period_start.hpp"
 #include "meshtensor/regime/policy.hpp"
 
 namespace meshtensor {
@@ -45,6 +44,10 @@ struct compressed : Policy {
   constexpr G gradient(Replica const& r, G const& g, G const& parameter) const {
     Policy const& inner = *this;
     return detail::exchanged_gradient(inner, of_gradients<Replica>(r), g, parameter);
+  }
+  template <class Replica>
+  static constexpr replica_sharing sharing() {
+    return detail::sharing_of<Policy, of_parameters<Replica>>();
   }
   template <class Replica>
   static constexpr bool keeps_start = detail::keeps_start<Policy, of_parameters<Replica>>;

@@ -23,6 +23,7 @@ struct no_loco {
   int period = Steps;
   double learning_rate = 0.7, decay = 0.5, attraction = 1;
 
+  static constexpr bool start_of_each_replica = true;
   template <class Replica>
   static constexpr bool keeps_start = true;
   template <class Replica>

@@ -11,6 +11,10 @@ namespace meshtensor::detail {
 template <class Policy, class Replica>
 concept keeps_start = Policy::template keeps_start<Replica>;
 
+/// The same, if all replicas keep equal ones.
+template <class Policy, class Replica>
+concept has_common_start = keeps_start<Policy, Replica> && !requires { Policy::start_of_each_replica; };
+
 /// The values of parameters at the start of the period, as states of a replica.
 struct period_start {
   /// Keeps the values before a step that begins a period, where `place` is 0. If a checkpoint had no such values, the

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "meshtensor/io/checkpoint.hpp"
 #include "support/folder.hpp"
@@ -75,4 +77,97 @@ TEST_CASE("a policy whose states are missing begins its period anew with the fir
   CHECK(reach<mt::compressed<mt::top_k_values<1, 3>, mt::federated_averaging<4, 4>>>(in_period.path(), 1) < 1.01);
   using in_turn = mt::by_step<mt::every_nth_step<4>, mt::slow_momentum<1>, mt::local_sgd<8>>;
   CHECK(reach<in_turn>(in_period.path(), 1) < 1.01);
+}
+
+namespace {
+/// Trains under one policy, and goes on from the checkpoint under another one. Returns the sentences that were said.
+template <class Before, class After>
+struct changed {
+  explicit changed(int steps, mt::load_options const& how = {}) : before(job, count, count), after(job, count, 2) {
+    take(before, steps);
+    mt::save(before.weights, run.path());
+    mt::load(after.weights, run.path(), how);
+  }
+  bool is_equal() {
+    auto const gain = after.template of<double>("gain"), moment = after.template of<double>("optimizer/gain/m");
+    bool all = true;
+    for (std::size_t i = 0; i < gain.size(); ++i) all = all && gain[i] == gain[i % (gain.size() / count)];
+    for (std::size_t i = 0; i < moment.size(); ++i) all = all && moment[i] == moment[i % (moment.size() / count)];
+    return all;
+  }
+  bool is_as_saved() {
+    auto was = before.bytes(), now = after.bytes();
+    for (auto const& [path, bytes] : now)
+      if (was.contains(path) && was.at(path) != bytes) return false;
+    return true;
+  }
+
+  kept_warnings quiet{};
+  mt::job job = mt::job::in_lockstep();
+  own_folder run{};
+  replica_training<Before> before;
+  replica_training<After> after;
+};
+template <int Steps>
+using post_local = mt::by_step<mt::first_steps<Steps>, mt::synchronous, mt::local_sgd<4>>;
+}  // namespace
+
+TEST_CASE("replicas that differ begin with their mean under a policy that averages gradients") {
+  changed<mt::local_sgd<4>, mt::synchronous> c(6);
+  auto const consensus = c.before.looked(), now = c.after.looked();
+  CHECK(distance(now, consensus) < 1e-12);
+  CHECK(c.is_equal());
+  REQUIRE(c.quiet.said.size() == 1);
+  CHECK(c.quiet.said[0].find("C18: the 4 replicas of the checkpoint") != std::string::npos);
+  CHECK(
+      c.quiet.said[0].ends_with("may differ, but the policy begins with equal ones: parameters start at the mean and "
+                                "moments and states at the mean; counts at the largest"));
+  take(c.after, 3);
+  CHECK(c.is_equal());
+
+  changed<pushed, mt::synchronous> weighted(5);
+  CHECK(distance(weighted.after.looked(), weighted.before.looked()) < 1e-12);
+  CHECK(weighted.is_equal());
+  CHECK(changed<mt::local_sgd<4>, post_local<7>>(6).is_equal());
+  CHECK(changed<post_local<3>, post_local<7>>(6).is_equal());  // the policy of the first steps begins again
+}
+TEST_CASE("replicas that differ begin with their mean under a policy that needs the same start of a period") {
+  mt::load_options const how{.begin_missing = true};
+  changed<mt::local_sgd<4>, mt::diloco<4>> c(6, how);
+  CHECK(c.is_equal());
+  take(c.after, 2);
+  auto const gain = c.after.of<double>("gain");
+  for (std::size_t i = 0; i < gain.size(); ++i) CHECK(gain[i] == gain[i % (gain.size() / count)]);
+  CHECK(changed<mt::no_loco<4>, mt::compressed<mt::quantized<8>, mt::local_sgd<4>>>(6, how).is_equal());
+}
+TEST_CASE("replicas resume as they were saved, if that is what their policy needs") {
+  auto const resumes = [](auto c) {
+    CHECK(c->is_as_saved());
+    CHECK(c->quiet.said.empty());
+  };
+  resumes(std::make_unique<changed<mt::synchronous, mt::synchronous>>(6));
+  resumes(std::make_unique<changed<mt::synchronous, mt::local_sgd<4>>>(6));
+  resumes(std::make_unique<changed<mt::synchronous, post_local<7>>>(6));
+  resumes(std::make_unique<changed<post_local<7>, mt::synchronous>>(6));
+  resumes(std::make_unique<changed<post_local<3>, post_local<3>>>(6));
+  resumes(std::make_unique<changed<mt::local_sgd<4>, post_local<6>>>(6));
+  resumes(std::make_unique<changed<mt::diloco<4>, mt::slow_momentum<3>>>(6));
+  resumes(std::make_unique<changed<mt::local_sgd<4>, mt::local_sgd<2>>>(6));
+  resumes(std::make_unique<changed<mt::no_loco<4>, mt::no_loco<4>>>(6));
+}
+TEST_CASE("an executable that is made after the load gets the same replicas") {
+  kept_warnings quiet;
+  auto const job = mt::job::in_lockstep();
+  own_folder const run;
+  replica_training<mt::local_sgd<4>> before(job, count, 1);
+  take(before, 6);
+  mt::save(before.weights, run.path());
+  mt::store later(job);
+  mt::load(later, run.path());
+  run_in_f64<mt::consensus<look, replicas_of<mt::synchronous>>, by_replicas> looks(later, replica(count), data(1),
+                                                                                   model(1));
+  run_in_f64<replicas_of<mt::synchronous>, by_replicas> step(later, replica(count), data(1), model(1));
+  auto const gain = numbers_of<double>(later, "gain");
+  for (std::size_t i = 0; i < gain.size(); ++i) CHECK(gain[i] == gain[i % (gain.size() / count)]);
+  CHECK(quiet.said.size() == 1);
 }
