@@ -8,13 +8,13 @@
 
 namespace meshtensor {
 
-/// What all replicas have alike: nothing, the parameters at the start of a period, or all parameters.
+/// A part of the values that is equal in all replicas: none, the parameters at the start of a period, or all of them.
 enum class shared_by_replicas : std::uint8_t { nothing, start, parameters };
 
 /// These by their names in checkpoints, in the order of the enumeration.
 inline constexpr char const* names_of_shared[] = {"nothing", "start", "parameters"};
 
-/// What a policy needs replicas to share before a step, and what it lets them share after it.
+/// The values that a policy needs replicas to share before a step, and those that it lets them share after it.
 struct replica_sharing {
   static constexpr std::int64_t always = std::numeric_limits<std::int64_t>::max();
   std::int64_t equal_before = 0;  // the number of first steps before which all parameters must be equal

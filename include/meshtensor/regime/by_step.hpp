@@ -126,7 +126,7 @@ struct by_step : detail::weight_of<First, Then> {
   template <class Replica>
   static constexpr bool keeps_equal =
       detail::exchanges_gradients<First, Replica> && !detail::changes_updates<First, Replica>;
-  /// Who keeps starts of periods while a policy runs.
+  /// The keeper of starts of periods while a policy runs.
   template <class Policy, class Replica>
   static constexpr detail::start_keeper keeper = [] {
     using enum detail::start_keeper;

@@ -24,7 +24,7 @@ constexpr G exchanged_gradient(Policy const& policy, Replica const& one, G const
   if constexpr (exchanges_gradients_of<Policy, Replica>) return policy.gradient(one, g, parameter);
   else return policy.gradient(one, g);
 }
-/// What a policy lets its replicas share.
+/// The values that replicas share under a policy.
 template <class Policy, class Replica>
 constexpr replica_sharing sharing_of() {
   if constexpr (requires { Policy::template sharing<Replica>(); }) {

@@ -38,7 +38,7 @@ struct replica_hop {
 };
 
 namespace detail {
-/// Who keeps the parameters at the start of a period, which in `by_step` may be a step of the other policy.
+/// The keeper of the parameters at the start of a period, which in `by_step` may be a step of the other policy.
 enum class start_keeper {
   policy,   // the policy itself, whenever it runs
   by_step,  // `by_step` has called `keep_start` of the policy in front of the branches

@@ -22,7 +22,7 @@ struct weight_of<First, Then> {
   }
 };
 
-/// What a policy in `by_step` knows of its replicas. The names are those of `training_replica`.
+/// The facts that a policy in `by_step` knows of its replicas. The names are those of `training_replica`.
 struct facts_of_part {
   bool starts_equal, first_period_starts_equal, weights_change;
   start_keeper starts_kept_by;

@@ -105,3 +105,26 @@ TEST_CASE("gradients are averaged first, and periods of any depth follow") {
             sequence<3, sequence<2, synchronous, local<1>>, slow<2>>,
             sequence<2, synchronous, alternating<3, diloco<1>, push_of<uneven>>>>(13);
 }
+TEST_CASE("compressed means follow push-sum, which has given all replicas its mean") {
+  using means = mt::by_step<mt::first_steps<4>, mt::stochastic_gradient_push<uneven>, mt::local_sgd<3>>;
+  using bytes = mt::by_step<mt::first_steps<4>, mt::stochastic_gradient_push<uneven>,
+                            mt::compressed<mt::quantized<8>, mt::local_sgd<3>>>;
+  program whole = program::of<in_f64<mt::replicas<train_step, replica, means>>>(),
+          rounded = program::of<in_f64<mt::replicas<train_step, replica, bytes>>>();
+  for (program* p : {&whole, &rounded}) {
+    p->run();
+    p->settings.step = 0;
+    for (auto& [path, b] : p->variables)
+      for (std::int64_t i = 0; i < b.size(); ++i)
+        b.set(i, path == "regime/push_sum_weight"                                ? 1
+                 : path.starts_with("regime/") || path.starts_with("optimizer/") ? 0
+                                                                                 : 0.5);
+    for (int step = 0; step < 10; ++step)
+      p->fill("x", drawn(8 * n, 100 + static_cast<std::uint64_t>(step))), p->fill("y", drawn(4 * n, 7)), p->run();
+  }
+  numbers const exact = numbers_of(whole.variables.at("gain")), near = numbers_of(rounded.variables.at("gain"));
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    CHECK(near[i] == near[i % 3]);  // the step ends a period, so all replicas are equal
+    CHECK(std::abs(near[i] - exact[i]) < 0.01);
+  }
+}
