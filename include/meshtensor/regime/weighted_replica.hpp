@@ -62,7 +62,12 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
   }
   template <handle X>
   constexpr X mean(X const& x, X const& parameter) const {
-    return Replica::mean(x, parameter);
+    if constexpr (!weights) {
+      return Replica::mean(x, parameter);
+    } else {
+      auto const w = Whole::weight(this->scope);
+      return Replica::mean(X(x * cast<X::type>(w)), parameter) / cast<X::type>(Replica::mean(w));
+    }
   }
   template <class Start>
   constexpr any_tensor<Replica::type> mean_from(Start const& start, updated_parameter<Replica::type> const& p) const {
@@ -72,10 +77,7 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
       return mean(p.after);
     } else {
       require_common_start<weighted_replica>();
-      constexpr dtype type = Replica::type;
-      auto const w = Whole::weight(this->scope);
-      any_tensor<type> const change((p.after - start) * cast<type>(w));
-      return start + Replica::mean(change, p.before) / cast<type>(Replica::mean(w));
+      return start + mean(any_tensor<Replica::type>(p.after - start), p.before);
     }
   }
   template <topology T, class... Round>

@@ -149,6 +149,7 @@ TEST_CASE("replicas resume as they were saved, if that is what their policy need
   resumes(std::make_unique<changed<mt::synchronous, mt::local_sgd<4>>>(6));
   resumes(std::make_unique<changed<mt::synchronous, post_local<7>>>(6));
   resumes(std::make_unique<changed<post_local<7>, mt::synchronous>>(6));
+  resumes(std::make_unique<changed<post_local<6>, mt::synchronous>>(6));
   resumes(std::make_unique<changed<post_local<3>, post_local<3>>>(6));
   resumes(std::make_unique<changed<mt::local_sgd<4>, post_local<6>>>(6));
   resumes(std::make_unique<changed<mt::diloco<4>, mt::slow_momentum<3>>>(6));

@@ -22,6 +22,22 @@ shared made() {
   return std::make_shared<T>(Args...);
 }
 struct no_policy {};
+/// A policy whose replicas take the mean of their steps, from parameters that may differ.
+struct steps_in_common {
+  template <class Replica>
+  constexpr void after_update(Replica const& r) const {
+    for (int i = 0; i < r.size(); ++i) {
+      auto const [before, after] = r[i];
+      r.set(r[i], before + r.mean(after - before, before));
+    }
+  }
+};
+struct common_steps : policy {
+  void act(parameter& p, int) const override {
+    p.after = combined(p.before, p.mean_of(combined(p.after, p.before, minus)), plus);
+  }
+};
+using means_of_steps = paired<steps_in_common, made<common_steps>>;
 using nothing = paired<no_policy, made<nothing_at_all>>;
 template <int H>
 using local = paired<mt::local_sgd<H>, made<means, H>>;
@@ -62,7 +78,8 @@ void check_all(int steps) {
 TEST_CASE("SGP with slow momentum: the outer step is that of all steps since the last one") {
   check_all<train_step, alternating<4, slow<1>, push_of<changing>>, alternating<4, slow<1>, push_of<uneven>>,
             alternating<3, diloco<2>, push_of<uneven>>, alternating<3, local<1>, push_of<uneven>>,
-            alternating<2, streaming<4>, push_of<changing>>, alternating<2, slow<2>, early_push<uneven>>>(17);
+            alternating<3, means_of_steps, push_of<uneven>>, alternating<2, streaming<4>, push_of<changing>>,
+            alternating<2, slow<2>, early_push<uneven>>>(17);
 }
 TEST_CASE("a policy in every n-th step has whole periods, whatever the other one does") {
   check_all<train_step, alternating<4, local<1>, diloco<4>>, alternating<3, diloco<2>, mixing_of<mt::ring>>,
