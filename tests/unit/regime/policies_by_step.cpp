@@ -111,7 +111,7 @@ TEST_CASE("by_step in by_step counts the turns of its own policies") {
   check_all<train_step, sequence<2, local<1>, sequence<4, diloco<4>, local<2>>>,
             sequence<6, sequence<3, nothing, diloco<3>>, mixing_of<changing>>,
             alternating<3, alternating<2, slow<2>, local<3>>, push_of<uneven>>,
-            alternating<2, local<1>, alternating<3, diloco<2>, mixing_of<changing>>>,
+            alternating<2, local<1>, alternating<2, diloco<1>, mixing_of<changing>>>,
             alternating<3, sequence<2, diloco<1>, slow<2>>, mixing_of<changing>>,
             alternating<2, nothing, sequence<3, local<2>, slow<2>>>,
             sequence<3, nothing, alternating<3, slow<1>, push_of<uneven>>>,
