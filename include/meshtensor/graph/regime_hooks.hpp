@@ -2,6 +2,7 @@
 // Lets a training regime take part in the trace of a program that knows nothing of it.
 #pragma once
 
+#include "meshtensor/graph/replica_sharing.hpp"
 #include "meshtensor/tensor/ids.hpp"
 
 namespace meshtensor {
@@ -12,6 +13,7 @@ struct builder;
 struct regime_hooks {
   dim_id variables_along = no_id;  // a dim that all variables have, in front of their own dims and those of eaches
   dim_id replicas = no_id;         // the dim of the replicas: a run may resume with another extent of it
+  replica_sharing sharing{};       // what its policy lets replicas share
 
   /// The value that the program reads in place of `v`, the value of a variable with the dim `variables_along`.
   constexpr virtual value_id seen(builder&, value_id v) { return v; }

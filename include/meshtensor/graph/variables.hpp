@@ -61,6 +61,7 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
     }
   int const stacked = dims.count;
   int const along = b.regime == nullptr || b.regime->replicas == no_id ? -1 : dims.find(b.regime->replicas);
+  replica_sharing const sharing = along < 0 ? replica_sharing{} : b.regime->sharing;
   if (rule != merge_rule::automatic) require_mergeable(b, path, type, own, start, rule);
   for (int i = 0; i < own.count; ++i) {
     if (dims.has(own.at[i])) {
@@ -90,6 +91,7 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
             << "' is declared twice, with two rules by which replicas are merged: give both the same mt::merge_rule");
       if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
       b.declared[i] = true;
+      b.m.variables[i].sharing = v.sharing.together_with(sharing);
       return static_cast<variable_id>(i);
     }
     diagnostic d{};
@@ -114,7 +116,8 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
                                        false,
                                        rule,
                                        static_cast<std::uint8_t>(along + 1),
-                                       false};
+                                       false,
+                                       sharing};
   b.declared[b.m.variable_count] = true;
   return static_cast<variable_id>(b.m.variable_count++);
 }

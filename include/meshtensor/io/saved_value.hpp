@@ -9,6 +9,7 @@
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/graph/merge_rule.hpp"
+#include "meshtensor/graph/replica_sharing.hpp"
 #include "meshtensor/io/checksum.hpp"
 #include "meshtensor/io/notes.hpp"
 #include "meshtensor/io/storage.hpp"
@@ -36,6 +37,7 @@ struct saved_value {
   std::vector<int> files = {};  // of each block, row-major
   int replica_dim = -1;         // the position of the dim of replicas, or -1 if the files do not say that it has one
   merge_rule merge = merge_rule::automatic;
+  shared_by_replicas shared = shared_by_replicas::nothing;
 
   saved_block block(std::size_t k) const {
     saved_block b{};

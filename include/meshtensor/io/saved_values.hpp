@@ -50,7 +50,7 @@ class saved_values : public loaded_values {
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;
     auto const found = values.find(label);
-    replica_match const match = found == values.end() ? replica_match{} : match_of(found->second.value, s);
+    replica_match const match = found == values.end() ? replica_match{} : matched(found->second.value, s);
     if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // so that the value is unchanged if this fails
     std::vector<std::size_t> first;                        // one window of each distinct position
     std::vector<view> windows;
@@ -98,7 +98,7 @@ class saved_values : public loaded_values {
     }
     saved_value const& v = found->second.value;
     bool const is_same_type = v.stored != nullptr && v.stored->type == s.type;
-    replica_match const match = match_of(v, s);
+    replica_match const match = matched(v, s);
     if (!is_same_type || !match.fits)
       throw error("C08", {what_, " has '", label, "' as ", v.text(), ", but the program has ", s.text(),
                           is_same_type ? about_replicas(v, s) : ""});
@@ -134,6 +134,9 @@ class saved_values : public loaded_values {
   bool are_known() const { return files_.are_known(); }
 
  private:
+  replica_match matched(saved_value const& v, stored const& s) const {
+    return match_of(v, s, counted ? counted->step : 0);
+  }
   bool is_meant(std::string const& label) const { return !how_.only || how_.only(label); }
   static bool can_be_here(saved_value const& v) { return v.stored != nullptr && v.stored->type; }
 

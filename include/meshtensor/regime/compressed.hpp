@@ -46,6 +46,17 @@ struct compressed : Policy {
     return detail::exchanged_gradient(inner, of_gradients<Replica>(r), g, parameter);
   }
   template <class Replica>
+  static constexpr replica_sharing sharing() {
+    return detail::sharing_of<Policy, of_parameters<Replica>>();
+  }
+  template <class Replica>
+  static constexpr bool keeps_start = detail::keeps_start<Policy, of_parameters<Replica>>;
+  template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    Policy const& inner = *this;
+    if constexpr (keeps_start<Replica>) inner.keep_start(of_parameters<Replica>(r));
+  }
+  template <class Replica>
   requires detail::changes_updates<Policy, of_parameters<Replica>>
   constexpr void after_update(Replica const& r) const {
     Policy const& inner = *this;

@@ -57,6 +57,10 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
   }
   template <topology T>
   constexpr auto hop() const {
+    return hop<T>(this->round());
+  }
+  template <topology T>
+  constexpr auto hop(number const& round) const {
     using dim = std::remove_const_t<decltype(this->along_)>;
     constexpr bool has_extent = dim::dim_rule.kind == extent_rule::fixed;
     constexpr bool says_copies = has_extent ? copies_along<T, dim>() > 0 : ever_says_copies<T>;
@@ -68,11 +72,11 @@ class compressing_replica : public wrapped_replica<Replica, compressing_replicas
                   "meshtensor G49: compressed: replicas know the parameters of their neighbours from all messages so "
                   "far, so the topology must have a period, as mt::one_peer_exponential has, or name its public "
                   "copies by copies(n) and copy(n, round, worker), as mt::random_matching does");
-    auto const send = Replica::template hop<std::conditional_t<has_extent, T, one_copy<T>>>();
+    auto const send = Replica::template hop<std::conditional_t<has_extent, T, one_copy<T>>>(round);
     using hop_type = std::remove_const_t<decltype(send)>;
     using copies_type = public_copies<T, dim>;
     auto const step = full(this->scope, this->scope.number("consensus_step", C::consensus_step), f64);
-    return compressing_hop<C, Replica, hop_type, copies_type>{*this, send, copies_type(*this), step};
+    return compressing_hop<C, Replica, hop_type, copies_type>{*this, send, copies_type(*this, round), step};
   }
 };
 

@@ -13,7 +13,9 @@ struct view_of_means final : regime_hooks {
   value_id weights = no_id;  // by which the parameters of the replicas count, if they do not count alike
   bool reads_weights = false;
 
-  constexpr explicit view_of_means(dim_id along) { variables_along = replicas = along; }
+  constexpr view_of_means(dim_id along, replica_sharing const& of_policy) {
+    variables_along = replicas = along, sharing = of_policy;
+  }
   constexpr value_id seen(builder& b, value_id v) override {
     if (reads_weights) return v;
     shape dims{};
@@ -42,7 +44,9 @@ struct consensus {
 
   constexpr void operator()(scope auto s) const {
     builder& b = s.graph_builder();
-    detail::view_of_means view(detail::dim_of(b, Training::replica));
+    using training = training_replica<decltype(s), std::remove_const_t<decltype(Training::replica)>>;
+    auto const sharing = detail::sharing_of<typename Training::policy_type, training>();
+    detail::view_of_means view(detail::dim_of(b, Training::replica), sharing);
     b.regime = &view;
     if constexpr (requires { Training::policy_type::weight(s); }) {
       auto const regime = s / "regime";

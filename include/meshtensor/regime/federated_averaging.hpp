@@ -95,8 +95,15 @@ struct federated_averaging {
   int seed = 1;           // of the draws
 
   template <class Replica>
+  static constexpr bool keeps_start = Replica::compresses;
+  template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    if constexpr (Replica::compresses) detail::period_start::keep(r, period);
+  }
+  template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    if constexpr (Replica::compresses) detail::period_start::keep(r, r.begins(period));
+    if (!r.scope.graph_builder().expect(clients > 0, "S23 a sample of clients has at least one client")) return;
+    keep_start(r);
     auto const examples = r.scope.state("examples", f64, ones, merge_rule::restart);
     r.when(r.ends(period), [&](auto const& one) {
       auto const weight = select(takes_part(one, examples), examples, 0);

@@ -20,8 +20,14 @@ struct local_sgd {
   int period = Steps;
 
   template <class Replica>
+  static constexpr bool keeps_start = Replica::compresses;
+  template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    if constexpr (Replica::compresses) detail::period_start::keep(r, period);
+  }
+  template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    if constexpr (Replica::compresses) detail::period_start::keep(r, r.begins(period));
+    keep_start(r);
     r.when(r.ends(period), [](auto const& all) {
       for (int i = 0; i < all.size(); ++i)
         if constexpr (Replica::compresses)

@@ -23,6 +23,13 @@ struct no_loco {
   int period = Steps;
   double learning_rate = 0.7, decay = 0.5, attraction = 1;
 
+  static constexpr bool start_of_each_replica = true;
+  template <class Replica>
+  static constexpr bool keeps_start = true;
+  template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    detail::period_start::keep(r, period, false);
+  }
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
     static_assert(
@@ -30,13 +37,13 @@ struct no_loco {
         "meshtensor G50: compressed: the pairs of mt::no_loco exchange whole parameters from before and after "
         "a period, which are no changes that a message could compress: write mt::no_loco without "
         "mt::compressed");
-    detail::period_start::keep(r, r.begins(period));
+    keep_start(r);
     r.when(r.ends(period), [&](auto const& one) {
-      auto const mean = one.template hop<T>();
+      auto const mean = one.template hop<T>(one.periods(period));
       for (int i = 0; i < one.size(); ++i) {
         auto const start = detail::period_start::of(one, one[i]);
         auto const middle = mean(start);
-        auto const before = one.scope.state_like("velocity", one[i].before);
+        auto const before = one.scope.state_like("velocity_of_pairs", one[i].before);
         auto const velocity =
             before * decay - (middle - mean(one[i].after)) * learning_rate - (start - middle) * attraction;
         one.scope.update(before, velocity);

@@ -59,12 +59,12 @@ struct public_copies {
   value_id which{};
 
   template <class Replica>
-  constexpr explicit public_copies(Replica const& r) {
+  constexpr public_copies(Replica const& r, number const& round) {
     if constexpr (has_dim) {
       builder& b = r.scope.graph_builder();
       along = b.dim(dim_name(), extent_rule(count));
       which = record_call<copy_in_round<T, declared_workers<D>>>(any_tensor<dtype::i64>(r.index()),
-                                                                 any_tensor<dtype::i64>(full(r.scope, r.round(), i64)),
+                                                                 any_tensor<dtype::i64>(full(r.scope, round, i64)),
                                                                  any_tensor<dtype::i64>(full(r.scope, r.count(), i64)))
                   .id;
     }

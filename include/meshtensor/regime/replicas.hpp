@@ -18,6 +18,7 @@ struct policy_gradients final : regime_hooks {
 
   constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {
     replicas = dim_of(s.graph_builder(), d);
+    sharing = sharing_of<Policy, training_replica<S, D>>();
   }
   constexpr value_id exchanged(builder& b, value_id parameter, value_id gradient) override {
     constexpr dtype T = parameters_of<S>::value;
@@ -52,7 +53,7 @@ struct policy_gradients final : regime_hooks {
 
 /// The states of a policy are those of replicas, and nothing else is changed.
 struct policy_states final : regime_hooks {
-  constexpr explicit policy_states(dim_id along) { replicas = along; }
+  constexpr policy_states(dim_id along, replica_sharing const& of_policy) { replicas = along, sharing = of_policy; }
 };
 
 }  // namespace detail
@@ -95,7 +96,7 @@ struct replicas {
           if constexpr (detail::exchanges_gradients<Policy, training_replica<S, D>>) hooks.require_covered(b);
           training_replica<S, D> const one(m, Replica);
           auto const here = one.scope.enter();
-          detail::policy_states marks(hooks.replicas);
+          detail::policy_states marks(hooks.replicas, hooks.sharing);
           b.regime = &marks;
           detail::change_updates(policy, one);
           b.regime = nullptr;

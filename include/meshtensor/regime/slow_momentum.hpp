@@ -21,15 +21,21 @@ struct outer_step {
       : learning_rate(rate), decay(kept), nesterov(looks_ahead) {}
 
   template <class Replica>
+  static constexpr bool keeps_start = true;
+  template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    period_start::keep(r, period);
+  }
+  template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    step(r, r.begins(period), r.ends(period), [](int) { return true; });
+    keep_start(r);
+    step(r, r.ends(period), [](int) { return true; });
   }
 
  protected:
-  /// The outer step of the parameters that `of_period` chooses, whose period begins and ends under two conditions.
-  template <class Replica, class Begins, class Ends, class Chosen>
-  constexpr void step(Replica const& r, Begins const& begins, Ends const& ends, Chosen const& of_period) const {
-    period_start::keep(r, begins, of_period);
+  /// The outer step of the parameters that `of_period` chooses, if their period ends.
+  template <class Replica, class Ends, class Chosen>
+  constexpr void step(Replica const& r, Ends const& ends, Chosen const& of_period) const {
     r.when(ends, [&](auto const& one) {
       for (int i = 0; i < one.size(); ++i)
         if (of_period(i)) step(one, one[i]);

@@ -24,17 +24,32 @@ struct streaming_diloco : detail::outer_step<Steps> {
   constexpr streaming_diloco() : detail::outer_step<Steps>(0.7, 0.9, true) {}
 
   template <class Replica>
+  constexpr void keep_start(Replica const& r) const {
+    each_fragment(r, [&](number const& place, auto const& is_in_fragment) {
+      // The first period of most fragments is shorter.
+      number const begins = minimum(r.place_in_training(), place + r.steps_since_turn());
+      detail::period_start::keep(r, r.row(begins), true, is_in_fragment);
+    });
+  }
+  template <class Replica>
   constexpr void after_update(Replica const& r) const {
+    keep_start(r);
+    each_fragment(r, [&](number const& place, auto const& is_in_fragment) {
+      this->step(r, full(r.scope, place, f64) == this->period - 1, is_in_fragment);
+    });
+  }
+
+ private:
+  /// Calls `f` for each fragment with the place of the step in its period.
+  template <class Replica, class F>
+  constexpr void each_fragment(Replica const& r, F const& f) const {
     int const steps = this->period;
     if (!r.scope.graph_builder().expect(steps >= Fragments,
                                         "S23 a period of streaming_diloco has at least one step for each fragment"))
       return;
-    for (int fragment = 0; fragment < Fragments && fragment < r.size(); ++fragment) {
-      int const offset = fragment * steps / Fragments;
-      auto const place = [&](int step) { return full(r.scope, (r.round() + (steps - offset + step)) % steps, f64); };
-      auto const is_first = full(r.scope, r.round(), f64);  // the first period of most fragments is shorter
-      this->step(r, place(0) * is_first == 0, place(1) == 0, [&](int i) { return i % Fragments == fragment; });
-    }
+    for (int fragment = 0; fragment < Fragments && fragment < r.size(); ++fragment)
+      f((r.round() + (steps - fragment * steps / Fragments)) % steps,
+        [fragment](int i) { return i % Fragments == fragment; });
   }
 };
 

@@ -37,6 +37,15 @@ struct replica_hop {
   }
 };
 
+namespace detail {
+/// The keeper of the parameters at the start of a period, which in `by_step` may be a step of the other policy.
+enum class start_keeper {
+  policy,   // the policy itself, whenever it runs
+  by_step,  // `by_step` has called `keep_start` of the policy in front of the branches
+  nobody,   // the policy runs in a branch and has no such function
+};
+}  // namespace detail
+
 /// One replica, as a policy sees it at the end of its training step.
 template <scope S, dim_type D>
 class training_replica {
@@ -47,6 +56,11 @@ class training_replica {
   static constexpr bool compresses = false;
   /// Whether all replicas have equal parameters when the policy begins, so that all know them.
   static constexpr bool starts_equal = true;
+  /// Whether all replicas have equal parameters in the step that begins the first period.
+  static constexpr bool first_period_starts_equal = true;
+  /// Whether another policy changes the push-sum weights between the turns of this one.
+  static constexpr bool weights_change = false;
+  static constexpr detail::start_keeper starts_kept_by = detail::start_keeper::policy;
   /// The scope of the policy's own states and numbers.
   S const scope;
 
@@ -63,7 +77,7 @@ class training_replica {
 
   /// The same replica in the scope of a branch.
   constexpr training_replica(S const& branch, training_replica const& other)
-      : scope(branch), along_(other.along_), first_(other.first_), updated_(other.updated_) {}
+      : scope(branch), along_(other.along_), turns_(other.turns_), since_(other.since_), updated_(other.updated_) {}
 
   /// How many parameters the step has updated.
   constexpr int size() const { return updated_.count; }
@@ -80,10 +94,16 @@ class training_replica {
   constexpr tensor<dtype::i64> index() const { return meshtensor::index(scope, along_); }
   /// The number of replicas.
   constexpr number count() const { return extent(along_); }
-  /// The number of training steps before this one.
-  constexpr number round() const { return first_ == 0 ? scope.step() : scope.step() - first_; }
-  /// Lets a step have the number 0 for this policy.
-  constexpr void count_from(int step) { first_ = step; }
+  /// The number of training steps before this one. In `by_step`, only steps count in which it was this policy's turn.
+  constexpr number round() const { return turns_ == no_id ? scope.step() : counted(turns_); }
+  /// 0 in the first step with this `round`, and above 0 in the others, or if the policy has not begun or has ended.
+  constexpr number steps_since_turn() const { return since_ == no_id ? number(0) : counted(since_); }
+  /// Sets these two numbers.
+  constexpr void count_turns(number const& turns, number const& since) {
+    turns_ = scope.graph_builder().add_number(turns), since_ = scope.graph_builder().add_number(since);
+  }
+  /// The number as one row of the program's table, so that longer expressions can use it.
+  constexpr number row(number const& n) const { return counted(scope.graph_builder().add_number(n)); }
 
   /// The mean of the values of all replicas.
   template <handle X>
@@ -141,13 +161,32 @@ class training_replica {
   /// One round of a topology among the replicas. It is made once in a step and used for any number of tensors.
   template <topology T>
   constexpr replica_hop<T, D> hop() const {
-    return {meshtensor::hop<T>(scope, along_, round()), along_};
+    return hop<T>(round());
+  }
+  /// The same for a round that the policy counts. If replicas exchange messages in every H-th step only, this is
+  /// `r.periods(H)`. Otherwise some rounds of the topology may never occur.
+  template <topology T>
+  constexpr replica_hop<T, D> hop(number const& round) const {
+    return {meshtensor::hop<T>(scope, along_, round), along_};
   }
 
   /// Whether the step ends a period of so many steps: a tensor, which is the same for all replicas.
   constexpr auto ends(int steps) const { return full(scope, (round() + 1) % period(steps), f64) == 0; }
   /// Whether the step begins a period of so many steps.
   constexpr auto begins(int steps) const { return full(scope, round() % period(steps), f64) == 0; }
+  /// The number of periods of so many steps before this step.
+  constexpr number periods(int steps) const { return floor(round() / period(steps)); }
+  /// 0 in the step with which a period begins, and above 0 in others. The first period begins with the first step, and
+  /// each of the others with the step after the end of the one before it. In `by_step` this may be a step of the other
+  /// policy.
+  constexpr number place_in_period(int steps) const {
+    number const of_turns = round() % period(steps);
+    return since_ == no_id ? of_turns : row(of_turns + steps_since_turn());
+  }
+  /// 0 in the step with which the first period begins, and above 0 in others.
+  constexpr number place_in_training() const {
+    return since_ == no_id ? round() : row(maximum(round(), 0) + steps_since_turn());
+  }
   /// Does `what`, which takes the replica in the scope of a branch, if a tensor without dims is true.
   template <class P, class What>
   constexpr void when(P const& condition, What const& what) const {
@@ -184,11 +223,12 @@ class training_replica {
   D along_;
 
  private:
+  constexpr number counted(number_id row) const { return number::of_row(&scope.graph_builder(), row); }
   constexpr int period(int steps) const {
     return scope.graph_builder().expect(steps > 0, "S23 a period of replicas has at least one step") ? steps : 1;
   }
 
-  int first_ = 0;  // the step with the number 0
+  number_id turns_ = no_id, since_ = no_id;  // rows of the numbers above
   id_list<> updated_{};
 };
 

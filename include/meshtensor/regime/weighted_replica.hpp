@@ -22,26 +22,34 @@ struct weight_of<First, Then> {
   }
 };
 
-template <class Whole, class Policy, bool BeginsEqual, class Replica>
+/// The facts that a policy in `by_step` knows of its replicas. The names are those of `training_replica`.
+struct facts_of_part {
+  bool starts_equal, first_period_starts_equal, weights_change;
+  start_keeper starts_kept_by;
+};
+
+template <class Whole, class Policy, facts_of_part Facts, class Replica>
 class weighted_replica;
-template <class Whole, class Policy, bool BeginsEqual>
+template <class Whole, class Policy, facts_of_part Facts>
 struct weighted_replicas {
   template <class Replica>
   static constexpr auto of(Replica const& r) {
-    return weighted_replica<Whole, Policy, BeginsEqual, Replica>(r);
+    return weighted_replica<Whole, Policy, Facts, Replica>(r);
   }
 };
 
 /// A replica as `Policy` sees it, which is a part of `Whole`. If `Whole` has a weight and `Policy` has none, a mean of
-/// values of parameters is weighted. `BeginsEqual` says whether `Whole` lets `Policy` begin with equal replicas, if it
-/// begins with equal ones itself.
-template <class Whole, class Policy, bool BeginsEqual, class Replica>
-class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole, Policy, BeginsEqual>> {
+/// values of parameters is weighted.
+template <class Whole, class Policy, facts_of_part Facts, class Replica>
+class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole, Policy, Facts>> {
   static constexpr bool weights = has_weight<Whole> && !has_weight<Policy>;
 
  public:
-  static constexpr bool starts_equal = BeginsEqual && Replica::starts_equal;
-  using wrapped_replica<Replica, weighted_replicas<Whole, Policy, BeginsEqual>>::wrapped_replica;
+  static constexpr bool starts_equal = Facts.starts_equal;
+  static constexpr bool first_period_starts_equal = Facts.first_period_starts_equal;
+  static constexpr bool weights_change = Facts.weights_change;
+  static constexpr start_keeper starts_kept_by = Facts.starts_kept_by;
+  using wrapped_replica<Replica, weighted_replicas<Whole, Policy, Facts>>::wrapped_replica;
 
   template <handle X>
   constexpr X mean(X const& x) const {
@@ -54,7 +62,12 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
   }
   template <handle X>
   constexpr X mean(X const& x, X const& parameter) const {
-    return Replica::mean(x, parameter);
+    if constexpr (!weights) {
+      return Replica::mean(x, parameter);
+    } else {
+      auto const w = Whole::weight(this->scope);
+      return divided(Replica::mean(scaled(x, w), parameter), Replica::mean(w));
+    }
   }
   template <class Start>
   constexpr any_tensor<Replica::type> mean_from(Start const& start, updated_parameter<Replica::type> const& p) const {
@@ -64,10 +77,16 @@ class weighted_replica : public wrapped_replica<Replica, weighted_replicas<Whole
       return mean(p.after);
     } else {
       require_common_start<weighted_replica>();
-      auto const w = Whole::weight(this->scope);
-      any_tensor<Replica::type> const change = p.after - start;
-      return start + divided(Replica::mean(scaled(change, w), p.before), Replica::mean(w));
+      return start + mean(any_tensor<Replica::type>(p.after - start), p.before);
     }
+  }
+  template <topology T, class... Round>
+  constexpr auto hop(Round const&... round) const {
+    static_assert(has_weight<Policy> || !weights_change,
+                  "meshtensor G50: by_step: a policy without the push-sum weight mixes parameters along a topology, "
+                  "but the other policy changes the weights: let both be mt::stochastic_gradient_push or "
+                  "mt::overlapped_gradient_push, or one of them mt::local_sgd, whose means are weighted");
+    return Replica::template hop<T>(round...);
   }
 };
 

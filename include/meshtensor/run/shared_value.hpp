@@ -58,7 +58,7 @@ inline void require_same_parts(std::string const& label, stored const& one, stor
 inline stored description_of(module const& m, binding const& b, variable const& v) {
   stored s{};
   s.type = v.type, s.layout = v.layout;
-  s.replica_dim = v.replica_dim(), s.merge = v.merged_by();
+  s.replica_dim = v.replica_dim(), s.merge = v.merged_by(), s.sharing = v.sharing;
   for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
   for (int i = 0; i < v.dims.count; ++i) {
     s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});

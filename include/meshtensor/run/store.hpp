@@ -185,6 +185,7 @@ class store {
       stored& s = found->second;
       require_same(label, s, fresh);
       if (s.replica_dim < 0) s.replica_dim = fresh.replica_dim, s.merge = fresh.merge;
+      s.sharing = s.sharing.together_with(fresh.sharing);
       return s;
     }
     value like{};

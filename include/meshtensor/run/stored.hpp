@@ -35,6 +35,7 @@ struct stored {
   declared_start start;
   int replica_dim = -1;  // the position of the dim of replicas, or -1: a run may resume with another extent of it
   merge_rule merge = merge_rule::automatic;  // … by this rule
+  replica_sharing sharing = {};              // what the policies of its programs let replicas share
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds only a part
 
   std::unique_ptr<device_copy> on_device;  // the copy on a device, if there is one

@@ -90,6 +90,28 @@ TEST_CASE("version 3 has replicas") {
   CHECK(why(replaced(text, "\"mass\": \"weight\"", "\"mass\": \"gone\"")).empty());  // `only` left it out
 }
 
+TEST_CASE("version 4 says what replicas share") {
+  mt::io::checkpoint_index index = an_index();
+  mt::io::saved_value& v = index.values.at("a/\"b\"");
+  v.replica_dim = 1, v.merge = mt::merge_rule::mean;
+  CHECK(text_of(index).find("\"version\": 3") != std::string::npos);
+  for (auto const shared : {mt::shared_by_replicas::start, mt::shared_by_replicas::parameters}) {
+    v.shared = shared;
+    std::string const text = text_of(index);
+    CHECK(text.find("\"version\": 4") != std::string::npos);
+    mt::io::checkpoint_index const same = mt::io::parse_index(text, "i");
+    CHECK(text_of(same) == text);
+    CHECK(same.values.at("a/\"b\"").shared == shared);
+    CHECK(same.values.at("count").shared == mt::shared_by_replicas::nothing);
+  }
+  std::string const text = text_of(index);
+  std::string const refusal = "replicas share no such thing";
+  CHECK(why(replaced(text, "\"shared\": \"parameters\"", "\"shared\": \"nothing\"")).find(refusal) !=
+        std::string::npos);
+  CHECK(why(replaced(text, "\"shared\": \"parameters\"", "\"shared\": \"all\"")).find(refusal) != std::string::npos);
+  CHECK(why(replaced(text, "\"replicas\": \"rows\", \"merge\": \"mean\", ", "")).find(refusal) != std::string::npos);
+}
+
 TEST_CASE("version 1 has one count") {
   mt::io::checkpoint_index old = an_index();
   old.counts.reset();
@@ -120,8 +142,8 @@ TEST_CASE("every bit counts, and every byte") {
 
 TEST_CASE("what cannot be meant, though its checksum is right") {
   std::string const text = text_of(an_index());
-  CHECK(why(replaced(text, "\"version\": 2", "\"version\": 4")) ==
-        "meshtensor C04: 'i' is of version 4, but this program reads versions 1 to 3: it was written by another "
+  CHECK(why(replaced(text, "\"version\": 2", "\"version\": 5")) ==
+        "meshtensor C04: 'i' is of version 5, but this program reads versions 1 to 4: it was written by another "
         "meshtensor");
   CHECK(why(replaced(text, "meshtensor checkpoint", "something")).ends_with("the format is another one"));
   for (auto const& [from, to] : {

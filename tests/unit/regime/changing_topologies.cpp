@@ -249,6 +249,8 @@ TEST_CASE("two topologies have public copies of their own, whatever their number
   CHECK(spread_after<mt::compressed<mt::quantized<8>, pushes>>(400) < 1e-12);
   using in_turn = mt::by_step<mt::every_nth_step<3>, push<mt::ring>, push<mt::directed_ring>>;
   CHECK(spread_after<in_turn>(400) < 1e-12);
+  using with_many_rounds = mt::by_step<mt::every_nth_step<2>, push<one_peer>, push<mt::random_matching<1>>>;
+  CHECK(spread_after<with_many_rounds>(400) < 1e-12);
 }
 TEST_CASE("topologies whose types differ have states that differ, and compilers spell them alike") {
   auto const label = []<class T>(T) { return mt::detail::label_of<T>(true).text(); };

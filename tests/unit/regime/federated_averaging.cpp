@@ -140,3 +140,37 @@ TEST_CASE("numbers of examples that give no mean are refused") {
           "the state 'regime/examples' to numbers of 0 or more");
   CHECK(refused<policy>({1, 0, 1, 0, 1, 0}).empty());
 }
+namespace {
+struct no_clients : mt::federated_averaging<2, 2> {
+  constexpr no_clients() { clients = 0; }
+};
+using push_and_clients =
+    mt::by_step<mt::every_nth_step<3>, mt::federated_averaging<1, 4>, mt::stochastic_gradient_push<irregular<3>>>;
+struct in_f32 : mt::precision<mt::replicas<train_step, replica, push_and_clients>, mt::f32> {};
+}  // namespace
+TEST_CASE("a sample without clients is refused when the policy is traced") {
+  std::string refusal;
+  try {
+    program::of<in_f64<mt::replicas<train_step, replica, no_clients>>>();
+  } catch (mt::error const& e) { refusal = e.what(); }
+  CHECK(refusal.find("S23: a sample of clients has at least one client") != std::string::npos);
+}
+TEST_CASE("clients whose parameters are weighted by push-sum train in any precision") {
+  program exact = program::of<in_f64<mt::replicas<train_step, replica, push_and_clients>>>(),
+          rounded = program::of<in_f32>();
+  for (program* p : {&exact, &rounded}) {
+    p->run();
+    p->settings.step = 0;
+    for (auto& [path, b] : p->variables) {
+      bool const is_one = path == "regime/examples" || path == "regime/push_sum_weight";
+      numbers const w = drawn(static_cast<std::size_t>(b.size()), 5);
+      for (std::int64_t i = 0; i < b.size(); ++i)
+        b.set(i, is_one ? 1 : path.starts_with("optimizer/") ? 0 : w[static_cast<std::size_t>(i)]);
+    }
+    for (int step = 0; step < 7; ++step)
+      p->fill("x", drawn(8 * n, 100 + static_cast<std::uint64_t>(step))), p->fill("y", drawn(4 * n, 7)), p->run();
+  }
+  for (std::string const path : {"gain", "regime/push_sum_weight"})
+    for (std::int64_t i = 0; i < exact.variables.at(path).size(); ++i)
+      CHECK(std::abs(exact.variables.at(path).number_at(i) - rounded.variables.at(path).number_at(i)) < 1e-5);
+}

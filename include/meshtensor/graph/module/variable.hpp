@@ -6,6 +6,7 @@
 
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/graph/merge_rule.hpp"
+#include "meshtensor/graph/replica_sharing.hpp"
 #include "meshtensor/tensor/ids.hpp"
 #include "meshtensor/tensor/layout.hpp"
 #include "meshtensor/tensor/shape.hpp"
@@ -31,6 +32,7 @@ struct variable {
   merge_rule merge;    // how its values for replicas are merged, as declared
   std::uint8_t along;  // the position of the dim of the replicas among its dims, plus 1, or 0 without replicas
   bool alone;  // whether it is a norm's average over one replica's batch, although a policy keeps the replicas equal
+  replica_sharing sharing;  // by the policies of all programs that declare it
 
   /// The position of the dim of the replicas, or -1 if it has none.
   constexpr int replica_dim() const { return along - 1; }

@@ -3,6 +3,7 @@
 // that ends with its own checksum. The header index_reader.hpp reads it.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,11 +31,14 @@ struct checkpoint_index {
   std::map<std::string, saved_value> values;
   std::string mass;  // the name of the weights by which replicas count, even if `only` left them out. Empty if none
 
-  /// The oldest version of the format that can have this. Version 3 has replicas.
+  /// The oldest version of the format that can have this. Version 3 has replicas, and version 4 says what they share.
   std::uint64_t version() const {
-    for (auto const& [label, v] : values)
-      if (v.replica_dim >= 0) return 3;
-    return counts ? 2 : 1;
+    std::uint64_t oldest = counts ? 2 : 1;
+    for (auto const& [label, v] : values) {
+      if (v.replica_dim >= 0) oldest = std::max<std::uint64_t>(oldest, 3);
+      if (v.shared != shared_by_replicas::nothing) return 4;
+    }
+    return oldest;
   }
 };
 
@@ -50,7 +54,7 @@ inline std::string file_name(std::size_t number, std::size_t count) {
 namespace detail {
 
 inline constexpr std::string_view format_of_index = "meshtensor checkpoint";
-inline constexpr std::uint64_t version_of_index = 3;
+inline constexpr std::uint64_t version_of_index = 4;
 inline constexpr std::string_view before_checksum = ",\n\"checksum\": \"", after_checksum = "\"\n}\n";
 
 inline std::string text_of(counts_by_name const& counts) {
@@ -72,6 +76,8 @@ inline std::string text_of(saved_value const& v) {
   if (v.replica_dim >= 0)
     text += "\"replicas\": " + json_text(v.dims[static_cast<std::size_t>(v.replica_dim)].dim.label.text()) +
             ", \"merge\": " + json_text(meshtensor::text_of(v.merge)) + ", ";
+  if (v.shared != shared_by_replicas::nothing)
+    text += "\"shared\": " + json_text(names_of_shared[static_cast<int>(v.shared)]) + ", ";
   text += "\"files\": [";
   for (char const* comma = ""; int const f : v.files) text += comma + std::to_string(f), comma = ", ";
   return text + "]}";

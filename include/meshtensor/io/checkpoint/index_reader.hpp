@@ -77,10 +77,18 @@ inline saved_value read_value(json_reader& r, std::size_t files, bool has_replic
     if (v.replica_dim < 0 || k == 0 || k == std::size(merge_rule_names)) r.refuse("there is no such rule for replicas");
     v.merge = static_cast<merge_rule>(k);
   };
+  bool may_share = true;
+  auto const shared = [&] {
+    std::string const label = r.string();
+    auto const k = static_cast<std::size_t>(std::ranges::find(names_of_shared, label) - names_of_shared);
+    if (v.replica_dim < 0 || k == 0 || k == std::size(names_of_shared)) r.refuse("replicas share no such thing");
+    v.shared = static_cast<shared_by_replicas>(k);
+  };
   r.members({{"dtype", type},
              {"dims", [&] { r.array(dim); }},
              {"replicas", replicas, &may_lack},
              {"merge", rule, &may_lack},
+             {"shared", shared, &may_share},
              {"files", [&] { r.array(file); }}});
   if (!product(bytes, v.stored->bytes)) r.refuse("a value of more than 2^63 bytes");
   if (v.files.size() != blocks) r.refuse("a value has one file for each of its blocks");

@@ -19,15 +19,17 @@ struct replica_match {
   std::vector<int> places;
   bool fits = false;
   std::int64_t saved = 1, now = 1;  // numbers of replicas, both 1 if neither has a dim of them
+  bool must_agree = false;          // whether a policy needs equal replicas, and the saved ones may differ
 
   /// Whether values of replicas must be merged or copied.
-  bool differs() const { return saved != now; }
+  bool differs() const { return saved != now || must_agree; }
 };
 
 /// Matches dims by name if the files have names, and otherwise by position. All extents must be equal, except those of
 /// the dims of replicas: the files must say which dim that is, and so must the program. If their number changes, a
 /// value that starts anew may have other extents, because nothing of the files is read.
-inline replica_match match_of(saved_value const& v, stored const& s) {
+/// `steps` is the number of steps before the save.
+inline replica_match match_of(saved_value const& v, stored const& s, std::uint64_t steps) {
   replica_match match;
   int const count = static_cast<int>(s.dims.size());
   auto const saved_count = static_cast<int>(v.dims.size());
@@ -52,6 +54,7 @@ inline replica_match match_of(saved_value const& v, stored const& s) {
   if (match.fits && s.replica_dim >= 0) {
     match.now = s.dims[static_cast<std::size_t>(s.replica_dim)].extent;
     if (!is_found) match.saved = match.now;  // the files do not say which dim it is, but it has the same extent
+    match.must_agree = is_found && v.replica_dim >= 0 && match.now > 1 && v.shared < s.sharing.needed(steps);
   }
   match.fits = match.fits && (is_alike || (match.differs() && s.replica_dim >= 0 && s.merge == merge_rule::restart));
   return match;

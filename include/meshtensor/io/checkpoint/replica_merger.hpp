@@ -146,8 +146,10 @@ class replica_merger {
       text += what + " has one model: each of the " + std::to_string(match.now) + " replicas starts with it";
     } else {
       if (values_.contains(mass)) weights(match.saved, mass);
-      text += (match.saved == 1 ? "the replica of " : "the " + std::to_string(match.saved) + " replicas of ") + what +
-              " became " + std::to_string(match.now) + ": " + what_became(match.now);
+      text += (match.saved == 1 ? "the replica of " : "the " + std::to_string(match.saved) + " replicas of ") + what;
+      text += match.saved != match.now ? " became " + std::to_string(match.now)
+                                       : " may differ, but the policy begins with equal ones";
+      text += ": " + what_became(match.now);
     }
     std::exchange(say, nullptr)(text);
   }
