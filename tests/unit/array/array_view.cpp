@@ -81,6 +81,9 @@ TEST_CASE("windows on memory") {
   CHECK(sentence([&] { dense(rows(4), columns(0)); }) ==
         "meshtensor R48: a view [rows=4, columns=3] has no element at rows = 4");
   CHECK(sentence([&] { dense(rows(1)); }).starts_with("meshtensor R49: an element of a view [rows=4, columns=3] is"));
+  auto const square = mt::in_memory(v.data(), rows(4), columns(4));
+  CHECK(sentence([&] { square(rows(3), rows(3)); }) ==
+        "meshtensor R49: two indices are given for dim 'rows' of a view");
   constexpr mt::dim<"lines"> lines;
   CHECK(sentence([&] { dense.extent(lines); }) == "meshtensor R12: a view [rows=4, columns=3] has no dim 'lines'");
   CHECK(sentence([&] { dense(lines(0)); }) == "meshtensor R12: a view [rows=4, columns=3] has no dim 'lines'");
