@@ -172,7 +172,7 @@ class eager_record : eager_tables, interpreter {
   /// The number that is set as "seed", if the program has no number of that name. Otherwise, it is the store's seed.
   std::uint64_t seed() const {
     auto const chosen = set.named.find("seed");
-    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return element_of<std::uint64_t>(chosen->second);
+    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return seed_of(chosen->second);
     return weights != nullptr ? weights->seed() : settings{}.seed;
   }
 

@@ -123,6 +123,30 @@ TEST_CASE("sizes that do not fit are refused") {
   using open = mt::executable<grow_and_look, grow, open_mesh, mt::layout<mt::shard<batch, data>>>;
   CHECK(sentence([&] { open(weights, batch(2)); }).starts_with("meshtensor S12: the mesh axis 'other' has no size"));
   CHECK(sentence([&] { stepping(weights, batch(2), data(1), model(3)); }).starts_with("meshtensor S01: "));
+  constexpr mt::axis<"other"> other;
+  CHECK(sentence([&] { open(weights, batch(2), data(4294967297)); }) ==
+        "meshtensor S01: the axis 'data' cannot have the extent 4294967297: a mesh has at most 1048576 ranks");
+  CHECK(sentence([&] { open(weights, batch(2), data(1024), other(1025)); }) ==
+        "meshtensor S01: the axis 'other' cannot have the extent 1025: a mesh has at most 1048576 ranks, and its other "
+        "axes have 1024");
+  CHECK(sentence([&] { mt::mesh_shape{}.add("data", 1 << 20).add("model", 2); }) ==
+        "meshtensor S01: a mesh has at most 1048576 ranks");
+}
+
+TEST_CASE("a seed is an integer, modulo 2^64") {
+  struct whole : mt::layout<> {};
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job, 3);
+  mt::executable<noisy, mesh, whole> step(weights, data(1));
+  step(mt::set<"seed">(-1));
+  CHECK(weights.seed() == 18446744073709551615u);
+  step(mt::set<"seed">(18446744073709551615u));
+  CHECK(weights.seed() == 18446744073709551615u);
+  CHECK(sentence([&] { step(mt::set<"seed">(0.5)); }) ==
+        "meshtensor T02: the seed is 0.5, but must be an integer below 2^64 in size");
+  CHECK(sentence([&] { step(mt::set<"seed">(1e30)); }).starts_with("meshtensor T02: the seed is 1e30"));
+  CHECK(sentence([&] { step(mt::set<"seed">(std::nan(""))); }).starts_with("meshtensor T02: the seed is nan"));
+  CHECK(weights.seed() == 18446744073709551615u);
 }
 
 TEST_CASE("the seed is a number like others") {

@@ -72,7 +72,7 @@ class step_arguments {
   template <name Label>
   void take(set_number<Label> const& s) {
     if constexpr (Label == name("seed") && !has_number(Stages::traced, Label)) {
-      values_->set_seed(element_of<std::uint64_t>(s.value));
+      values_->set_seed(seed_of(s.value));
     } else {
       static_assert(is_valid<number_finding<Stages, Label>>);
       session_->set(letters(Label), s.value);
