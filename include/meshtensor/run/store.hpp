@@ -67,6 +67,7 @@ class store {
   /// Takes the counts of another store.
   void take_counts(store const& from) { counts_.take(from.counts_); }
 
+  bool has_lent() const { return has_lent_; }  // whether a program has the memory of a value, by `local`
   std::map<std::string, stored>& values() { return values_; }
   std::map<std::string, stored> const& values() const { return values_; }
 
@@ -157,7 +158,7 @@ class store {
     for (std::size_t i = 0; i < s.dims.size(); ++i)
       dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
     s.copies[0].forbid();
-    s.is_lent = true;
+    s.is_lent = has_lent_ = true;
     return {reinterpret_cast<T*>(s.block_of(0)), dims};
   }
   /// Replaces a value from a range of all its elements, in the order of its dims.
@@ -239,6 +240,7 @@ class store {
   std::map<std::string, stored> values_;
   value_sources sources_;
   meshtensor::scratch steps_;
+  bool has_lent_ = false;
 };
 
 }  // namespace meshtensor

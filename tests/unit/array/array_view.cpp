@@ -142,20 +142,26 @@ TEST_CASE("one processor: read and written where it lies") {
   auto v = counted(12);
   auto result = step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3))));
   CHECK(result.get<"total">() == 66);
-  v[0] = 34;  // no copy was made: the next step sees it
-  CHECK(step().get<"total">() == 100);
-  auto const y = step().get<"y">().view();
+  CHECK(step.copied_bytes() == 0);
+  auto const again = [&] { return step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3)))); };
+  v[0] = 34;
+  CHECK(again().get<"total">() == 100);
+  CHECK(sentence([&] { step(); }).starts_with("meshtensor R02: the input 'x' was not fed: feed_local gives a part to"));
+  auto const y = again().get<"y">().view();
   CHECK(y(rows(3), columns(2)) == 22);
   v[11] = 12;
   float const* const before = y.data();
-  step();
-  CHECK(step().get<"y">().view().data() == before);
+  again();
+  CHECK(again().get<"y">().view().data() == before);
   CHECK(y(rows(3), columns(2)) == 24);
 
-  // Apart: copied when it is given.
+  // Apart: copied when the step begins, and for this step alone, too.
   auto const wide = counted(40);
-  step(mt::feed_local<"x">(mt::in_memory(wide.data(), mt::apart(rows(4), 10), columns(3))));
-  CHECK(step().get<"x itself">().view()(rows(2), columns(1)) == 21);
+  CHECK(step(mt::feed_local<"x">(mt::in_memory(wide.data(), mt::apart(rows(4), 10), columns(3))))
+            .get<"x itself">()
+            .view()(rows(2), columns(1)) == 21);
+  CHECK(step.copied_bytes() == 12 * sizeof(float));
+  CHECK(sentence([&] { step(); }).starts_with("meshtensor R02"));
   CHECK(sentence([&] { step(mt::feed_local<"x">(mt::in_memory(v, rows(2), columns(6)))); }) ==
         "meshtensor R11: this rank's part of the input 'x' is [rows=4, columns=3], but a view [rows=2, columns=6] "
         "was fed");
@@ -163,8 +169,7 @@ TEST_CASE("one processor: read and written where it lies") {
   auto const gain = weights.local<float>("gain");
   CHECK(gain(rows(1), columns(1)) == 2);
   gain(rows(1), columns(1)) = 100;
-  step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3))));
-  CHECK(step().get<"y">().view()(rows(1), columns(1)) == 400);
+  CHECK(again().get<"y">().view()(rows(1), columns(1)) == 400);
 }
 
 TEST_CASE("fed to an eager scope") {
