@@ -31,7 +31,8 @@ template trace_of_job trace_of_all<lazy>(job_runner&, std::vector<int> const&, s
 
 template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr const&);
 template void evaluate<primitives::all()>(evaluation const&);
-template void fed_inputs::feed<lazy>(std::string_view, view const&);
+template void fed_inputs::offer_at<lazy>(std::size_t, view const&, offer_kind);
+template void fed_inputs::take_at<lazy>(std::size_t);
 template void fed_inputs::refuse<lazy>(std::string_view, std::string const&) const;
 template class engine<reference_device>;
 template class session<reference_device>;

@@ -160,12 +160,13 @@ class traced_step {
   void operator()(Take const& take) {
     session_->step([&] { take(*this); });
   }
-  /// Feeds a whole input, or this rank's part of it if this process holds only one rank and `is_part`.
+  /// Feeds a whole input, or this rank's part of it if this process holds only one rank and `is_part`. The elements
+  /// must stay valid until the step is over.
   template <class T>
   void feed(std::string_view label, std::vector<T> const& elements, bool is_part = false) {
     auto const count = static_cast<std::int64_t>(elements.size());
-    if (is_part) session_->inputs().feed_local(label, elements.data(), count);
-    else session_->inputs().feed(label, elements.data(), count);
+    if (is_part) session_->inputs().offer_local(label, elements.data(), count);
+    else session_->inputs().offer(label, elements.data(), count);
   }
   void set(std::string_view label, double value) { session_->set(label, value); }
   template <mt::name Label>

@@ -185,6 +185,7 @@ TEST_CASE("another part is refused on the rank that named it, and nothing is los
   }
   CHECK(result.get<"mean">() == doctest::Approx(26));  // of the last step that ran
   CHECK(result.get<"same">().gather()(layers(0), rows(6), columns(4)) == 18);
-  CHECK(r.step().get<"mean">() == doctest::Approx(26));  // the fetch of the refused step is forgotten
+  CHECK(r.step(mt::feed_local<"x">(x)).get<"mean">() ==
+        doctest::Approx(26));  // the fetch of the refused step is forgotten
   CHECK(std::ranges::count(whole, 0.0) == 105);
 }

@@ -122,7 +122,10 @@ class any_array {
   any_array ordered(std::span<name const> labels) const {
     std::vector<dim_extent> dims;
     for (name const& l : labels) dims.push_back(dims_[place_of(l)]);
-    if (dims.size() != dims_.size())
+    bool is_order = dims.size() == dims_.size();
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k) is_order = is_order && dims[k].label != dims[i].label;
+    if (!is_order)
       throw error("R12", {"an array ", detail::text_of(dims_), " cannot be ordered as ", detail::text_of(dims)});
     any_array result(std::move(dims));
     walk<1> w;

@@ -69,8 +69,11 @@ class array_view {
   template <std::same_as<dim_extent>... I>
   T& operator()(I const&... at) const {
     std::int64_t offset = 0;
+    unsigned given = 0;  // a bit for each dim
     auto const add = [&](dim_extent const& i) {
       int const k = place_of(i.label);
+      if ((given >> k & 1u) != 0) throw error("R49", {"two indices are given for dim '", i.label, "' of a view"});
+      given |= 1u << k;
       if (i.extent < 0 || i.extent >= dims_[k].extent)
         throw error("R48", {"a view ", detail::text_of(dims()), " has no element at ", i.label, " = ", i.extent});
       offset += i.extent * stride_[k];

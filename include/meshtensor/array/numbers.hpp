@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meshtensor/base/dynamic_array.hpp"
+#include "meshtensor/graph/locate.hpp"
 #include "meshtensor/graph/rule.hpp"
 #include "meshtensor/op/detail/number_arithmetic.hpp"
 #include "meshtensor/pass/bind/binding.hpp"
@@ -22,6 +23,16 @@ struct settings {
   std::uint64_t step = 0;                   // steps of the program that are done
   std::vector<std::uint64_t> updates = {};  // of each number that counts updates, or empty if they equal the steps
 };
+
+/// The seed that a number gives. A negative integer counts modulo 2^64, as in a conversion of integers.
+///
+/// errors  T02 it is no integer, or 2^64 or more in size
+inline std::uint64_t seed_of(number_value const& number) {
+  diagnostic d{};
+  if (!number.is_integer())
+    raise(add_exact(d << "T02 the seed is ", number) << ", but must be an integer below 2^64 in size");
+  return static_cast<std::uint64_t>(number.integer());
+}
 
 /// The values of all rows of `m.numbers`.
 inline void evaluate_numbers(module const& m, binding const& b, settings const& s,

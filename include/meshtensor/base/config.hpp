@@ -98,6 +98,7 @@ inline constexpr int max_regions = in_proportion(512);
 inline constexpr int max_dims = 128;        // dims of one program
 inline constexpr int max_dims_of_one = 10;  // dims of one value
 inline constexpr int max_axes = 6;          // axes of one mesh
+inline constexpr int max_ranks = 1 << 20;   // ranks of one mesh
 inline constexpr int max_names = in_proportion(512);
 inline constexpr int max_paths = in_proportion(2048);
 inline constexpr int max_numbers = in_proportion(2048);

@@ -36,14 +36,17 @@ class eager : public trace_scope<Parameters, Compute> {
   eager(eager& other) : eager(static_cast<eager const&>(other)) {}
   eager(eager const&) = default;
 
+  /// Takes further arguments. If one of them is refused, none is taken.
   template <class... Given>
   void take(Given&&... given) {
-    (take_one(given), ...);
+    r_->arguments.keep_if_done([&] { (take_one(given), ...); });
   }
   /// Sets a variable's value by its path, as a store does.
   template <class T>
   void assign(std::string const& path, any_array<T> const& a) {
-    for (dim_extent const& d : a.dims()) r_->bind(d);
+    r_->arguments.keep_if_done([&] {
+      for (dim_extent const& d : a.dims()) r_->bind(d);
+    });
     r_->variables_given[path] =
         detail::given_value::copy_of<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
   }
@@ -70,15 +73,18 @@ class eager : public trace_scope<Parameters, Compute> {
     return as_array<element_t<T>>(r_->value_of(h.id));
   }
 
-  /// Runs one step of a program. Variables keep their values, but previously recorded nodes are forgotten.
+  /// Runs one step of a program. Variables keep their values, but previously recorded nodes are forgotten. If the step
+  /// fails, it has taken none of its arguments.
   template <class Program, class... Given>
   eager& run(Program const&, Given&&... given) {
     using how = detail::precision_of<Program>;
     r_->clear();
     r_->begin_program(entry_name<Program>(), counted_name<Program>());
-    take(given...);
-    typename how::program{}(typename how::scope_t(&r_->b, no_id, line(std::source_location())));
-    r_->finish();
+    r_->arguments.keep_if_done([&] {
+      (take_one(given), ...);
+      typename how::program{}(typename how::scope_t(&r_->b, no_id, line(std::source_location())));
+      r_->finish();
+    });
     return *this;
   }
   /// An output of the last step by name, or else a variable by path.
@@ -99,14 +105,14 @@ class eager : public trace_scope<Parameters, Compute> {
     return {r_->dims_of(held), std::span<T const>(held.template as<T>(), static_cast<std::size_t>(held.size()))};
   }
   void take_one(dim_extent const& e) { r_->bind(e); }
-  void take_one(store& s) { r_->weights = &s; }
+  void take_one(store& s) { r_->arguments.replace(r_->weights, &s); }
   template <name Label>
   void take_one(set_number<Label> const& n) {
-    r_->set.named[Label.text()] = n.value;
+    r_->arguments.replace(r_->set.named, Label.text(), n.value);
   }
   template <name Label, class T>
   void take_one(fed_elements<Label, T> const& f) {
-    r_->inputs_given[Label.text()] = detail::given_value::copy_of<T>({f.data, f.size}, {}, false);
+    r_->arguments.replace(r_->inputs_given, Label.text(), detail::given_value::copy_of<T>({f.data, f.size}, {}, false));
   }
   template <name Label, class T, class Dims>
   void take_one(fed_array<Label, T, Dims> const& f) {
@@ -115,8 +121,8 @@ class eager : public trace_scope<Parameters, Compute> {
     any_array<T> dense({dims.begin(), dims.end()});
     view to = dense.window(), from = f.from.as(to, [&](int i) { return dims[static_cast<std::size_t>(i)].label; });
     detail::copy_by_name(from, 0, to, 0, no_id, no_id, to.extent);
-    r_->inputs_given[Label.text()] =
-        detail::given_value::copy_of<T>({dense.data(), static_cast<std::size_t>(to.size())}, dims, true);
+    auto const elements = std::span<T const>(dense.data(), static_cast<std::size_t>(to.size()));
+    r_->arguments.replace(r_->inputs_given, Label.text(), detail::given_value::copy_of<T>(elements, dims, true));
   }
 
   std::shared_ptr<detail::eager_record> r_;

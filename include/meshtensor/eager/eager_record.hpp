@@ -11,6 +11,7 @@
 #include "meshtensor/array/array.hpp"
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/eager/argument_log.hpp"
 #include "meshtensor/eager/given_value.hpp"
 #include "meshtensor/eager/gradient_at.hpp"
 #include "meshtensor/eager/with_eaches.hpp"
@@ -32,6 +33,7 @@ class eager_record : eager_tables, interpreter {
   settings set;
   store* weights = nullptr;
   std::map<std::string, given_value> inputs_given, variables_given;
+  argument_log arguments;  // of `set`, `weights`, `inputs_given` and extents
 
   explicit eager_record(node_loops loops)
       : interpreter(*eager_tables::recorded, eager_tables::numbers, loops), b(*eager_tables::recorded) {
@@ -55,7 +57,7 @@ class eager_record : eager_tables, interpreter {
       if (d.label == e.label && d.extent != e.extent)
         throw error("R11",
                     {"the dim '", e.label, "' is ", d.extent, " long in one array and ", e.extent, " in another"});
-    if (position_of(extents_, e.label) < 0) extents_.push_back(e);
+    if (position_of(extents_, e.label) < 0) arguments.append(extents_, e);
   }
   /// Adds a value with these elements to the graph.
   template <class T>
@@ -172,7 +174,7 @@ class eager_record : eager_tables, interpreter {
   /// The number that is set as "seed", if the program has no number of that name. Otherwise, it is the store's seed.
   std::uint64_t seed() const {
     auto const chosen = set.named.find("seed");
-    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return element_of<std::uint64_t>(chosen->second);
+    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return seed_of(chosen->second);
     return weights != nullptr ? weights->seed() : settings{}.seed;
   }
 

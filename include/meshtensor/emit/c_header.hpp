@@ -33,8 +33,8 @@ class c_header_writer {
  * over. Then @_error() is a sentence about the last failure of this thread.
  *
  * extents: of this rank's part, or of the whole if this process holds all ranks. strides: in elements, for each dim;
- * null: dense, the last dim varying fastest. Inputs are read when a step runs: keep their memory until then. fetch: the
- * next step writes the output there. get: copies an output of the last step.
+ * null: dense, the last dim varying fastest. set: each step reads the input from there, until another array is set, so
+ * keep its memory until then. fetch: the next step writes the output there. get: copies an output of the last step.
  */
 )" + "#ifndef " +
             guard + "\n#define " + guard + "\n\n" + (all_.with_communicator ? "#include <mpi.h>\n" : "") +

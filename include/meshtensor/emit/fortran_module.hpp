@@ -28,10 +28,10 @@ class fortran_module_writer : fortran_procedure_writer {
 ! be sections of larger ones, for example without their halos; nothing is copied to pass them on. They have the extents
 ! of this rank's part, or of the whole if this process holds all ranks.
 !
-! set: an input is read when a step runs, so its array is a target that lives until then. fetch: the next step writes
-! the output there. get: copies an output of the last step. status: 0; 1, the call was refused and may be made again; 2,
-! a rank failed and the job is over. @_error() is a sentence about the last failure. Without the argument status, a
-! failure prints this sentence and stops the program.
+! set: each step reads the input from there, until another array is set, so the array is a target that lives until then.
+! fetch: the next step writes the output there. get: copies an output of the last step. status: 0; 1, the call was
+! refused and may be made again; 2, a rank failed and the job is over. @_error() is a sentence about the last failure.
+! Without the argument status, a failure prints this sentence and stops the program.
 )";
     text_ +=
         "module @\n  use, intrinsic :: iso_c_binding\n  use, intrinsic :: iso_fortran_env, only: error_unit\n"

@@ -22,6 +22,8 @@ class checker {
     bound_ = on_heap([&] { return meshtensor::bind(*whole_, mesh_shape{}, extents_); });
   }
   std::span<dim_extent const> extents() const { return extents_; }
+  /// What the compared step was fed.
+  blocks const& fed() const { return fed_; }
 
   /// Compares the next step of `here` with the reference from the same state. `m` is the module of `here`, which a test
   /// may have broken.
@@ -46,7 +48,8 @@ class checker {
     }
     wanted_ = origins_in(m, *whole_);
     reference_ = std::make_unique<recording_interpreter>(*whole_, *bound_, wanted_);
-    reference_->run(entry_, here.fed(), state, now);
+    fed_ = here.fed();
+    reference_->run(entry_, fed_, state, now);
   }
 
   mesh_shape mesh_;
@@ -56,6 +59,7 @@ class checker {
   std::unique_ptr<binding> bound_;
   std::vector<bool> wanted_;
   std::unique_ptr<recording_interpreter> reference_;
+  blocks fed_;
 };
 
 /// Copies the values and counts that both stores have.
@@ -76,13 +80,13 @@ inline void copy_state(store& from, store& to) {
 /// Compares the same step without kernels, to tell a wrong kernel from a wrong rule.
 inline check_result compare_without_kernels(checked_program const& program, store& from, std::uint64_t seed,
                                             mesh_shape const& mesh, checked_step const& step,
-                                            std::span<dim_extent const> extents) {
+                                            std::span<dim_extent const> extents, blocks const& fed) {
   auto const job = job::in_lockstep(collective_timing::at_once);
   auto const plain = lower(program.traced, program.label, mesh, program.layout, extents);
   store others(job, seed);
   session<reference_device> again(others, plain->graph, plain->planned, mesh, plain->entry, {}, [] {}, program.counted);
   copy_state(from, others);
-  for (auto const& [input, whole] : step.fed()) again.feed(input, whole.data());
+  for (auto const& [input, whole] : fed) again.feed(input, whole.data());
   for (auto const& [number, set] : step.numbers().named) again.set(number, set);
   checker without_kernels(program.traced, program.label, mesh, plain->planned);
   checked_session<reference_device> here(again);
@@ -100,7 +104,8 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
     check_result const here = checks->run(step.graph(), step, values);
     if (timing == collective_timing::at_once) result = here;
     if (timing == collective_timing::at_once && !here.agrees() && program.fuses) {
-      check_result const without = compare_without_kernels(program, from, values.seed(), mesh, step, checks->extents());
+      check_result const without =
+          compare_without_kernels(program, from, values.seed(), mesh, step, checks->extents(), checks->fed());
       if (!without.agrees()) {
         result = without, is_done = true;
         return;

@@ -25,6 +25,7 @@ struct axis_extent {
 template <name Name, std::int64_t Extent = 0>
 struct axis {
   static_assert(Extent >= 0, "meshtensor S01: an axis has at least one rank");
+  static_assert(Extent <= max_ranks, "meshtensor S01: a mesh has at most 1048576 ranks");
   static constexpr name axis_name = Name;
   static constexpr std::int64_t axis_size = Extent;  // 0 if it is bound at start-up
   constexpr axis_extent operator()(std::int64_t ranks) const { return {Name, ranks}; }
@@ -37,6 +38,7 @@ concept mesh_axis = requires {
 };
 
 /// The axes of a mesh with their extents, 0 if not bound yet. Ranks count row-major, so the last axis varies fastest.
+/// The ranks, and so every stride, are at most `max_ranks`, because ranks are numbered by `int`.
 struct mesh_shape {
   struct row {
     name label;
@@ -68,6 +70,7 @@ struct mesh_shape {
   constexpr mesh_shape& add(name const& label, std::int64_t extent) {
     require(count < max_axes, "S24: a mesh has at most 6 axes");
     require(find(label) < 0, "S25: two axes of the mesh have the same name: rename one");
+    require(extent <= max_ranks / ranks_besides(-1), "S01: a mesh has at most 1048576 ranks");
     axes[count++] = {label, extent};
     return *this;
   }
@@ -87,8 +90,21 @@ struct mesh_shape {
     if (given.extent < 1) raise(d << "an axis has at least one rank");
     if (axes[a].extent != 0 && axes[a].extent != given.extent)
       raise(d << "it has " << axes[a].extent << ", from its type or given before");
+    if (std::int64_t const others = ranks_besides(a); given.extent > max_ranks / others) {
+      d << "a mesh has at most 1048576 ranks";
+      if (others > 1) d << ", and its other axes have " << others;
+      raise(d);
+    }
     axes[a].extent = given.extent;
     return *this;
+  }
+
+  /// The product of the extents of all axes but `a`. Those that are not bound count as 1.
+  constexpr std::int64_t ranks_besides(int a) const {
+    std::int64_t n = 1;
+    for (int b = 0; b < count; ++b)
+      if (b != a && axes[b].extent > 1) n *= axes[b].extent;
+    return n;
   }
 };
 
@@ -107,6 +123,22 @@ constexpr bool names_differ() {
       if (labels[i] == labels[k]) return false;
   return true;
 }
+/// Whether the axes that have a size make at most `max_ranks` ranks.
+template <class... Axis>
+constexpr bool is_small_mesh() {
+  return true;  // another assertion reports the wrong type
+}
+template <mesh_axis... Axis>
+constexpr bool is_small_mesh() {
+  std::int64_t const extents[sizeof...(Axis) + 1] = {Axis::axis_size...};
+  std::int64_t n = 1;
+  bool is_small = true;
+  for (std::int64_t const extent : extents) {
+    if (extent > max_ranks / n) is_small = false;
+    else if (extent > 1) n *= extent;
+  }
+  return is_small;
+}
 }  // namespace detail
 
 /// A mesh as a type, made of axes: `struct mesh : mt::mesh<data, model> {};`
@@ -117,9 +149,12 @@ struct mesh {
   static_assert(sizeof...(Axes) <= max_axes, "meshtensor S24: a mesh has at most 6 axes");
   static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
   static_assert(names_differ, "meshtensor S25: two axes of the mesh have the same name: rename one");
+  static constexpr bool is_small = detail::is_small_mesh<std::remove_cvref_t<decltype(Axes)>...>();
+  static_assert(is_small, "meshtensor S01: a mesh has at most 1048576 ranks");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
-    if constexpr (sizeof...(Axes) <= max_axes && has_axes && names_differ) (m.add(Axes.axis_name, Axes.axis_size), ...);
+    if constexpr (sizeof...(Axes) <= max_axes && has_axes && names_differ && is_small)
+      (m.add(Axes.axis_name, Axes.axis_size), ...);
     return m;
   }();
 };

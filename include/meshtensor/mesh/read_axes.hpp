@@ -19,8 +19,9 @@ namespace meshtensor {
 /// Calls `take` with each axis of a text such as `data=2,model=4`. `from` names the source of the text in the error,
 /// for example `--mesh`.
 ///
-/// errors  S27 the text does not have this form
+/// errors  S01 the axes make more than `max_ranks` ranks; S27 the text does not have this form
 inline void read_axes(std::string_view text, std::string_view from, function_ref<void(axis_extent)> take) {
+  std::int64_t ranks = 1;
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view const part = rest.substr(0, rest.find(','));
     rest.remove_prefix(part.size() == rest.size() ? part.size() : part.size() + 1);
@@ -31,6 +32,8 @@ inline void read_axes(std::string_view text, std::string_view from, function_ref
     bool const is_number = problem == std::errc() && end == part.data() + part.size() && extent > 0;
     if (equals == 0 || equals > name::capacity || !is_number)
       throw error("S27", {from, " has '", text, "': write an axis and its number of ranks, as in data=2,model=4"});
+    if (extent > max_ranks / ranks) throw error("S01", {from, " has '", text, "': a mesh has at most 1048576 ranks"});
+    ranks *= extent;
     take({name::of(part.substr(0, equals)), extent});
   }
 }

@@ -117,15 +117,16 @@ class executable_of {
     detail::warn_once<executable_of, Given...>(values.runner(), graph());
     detail::warn_by_device<device>(values.runner());
     (step_arguments(*values_, *session_).take(given), ...);
+    session_->inputs().take();
     if (detail::tool_in_environment() != nullptr)
       tools_.reset(new detail::tools_at<session<running_device>, bound>(*session_, *program_, mesh_, values.runner()));
   }
 
   /// Runs one step. Feeds, numbers and fetches come in any order. An input or number that is not given keeps its last
-  /// value. A fetch is for this step alone.
+  /// value. Memory for `feed_local` and `fetch_local` is for this step alone. If it refuses an argument, it takes none.
   ///
-  /// errors  R11 an array has other extents, and the step has not run; R27 the store is in a step, of this executable
-  /// or another one, and nothing has been taken
+  /// errors  R02 an input was not fed; R11 an array has other extents; R27 the store is in a step, of any executable;
+  /// R87 an output is fetched into a variable that the step updates; T02 a number does not fit
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
     session_->step([&] { (step_arguments(*values_, *session_).take(given), ...); });

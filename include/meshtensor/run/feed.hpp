@@ -58,7 +58,8 @@ struct fed_part {
   std::int64_t size;
 };
 /// `feed_local<"field">(part)` feeds this rank's part of an array, in the order of the input's dims. The step reads it
-/// in place, so it must stay valid until the step is over.
+/// in place, so it must stay valid until the step is over. No later step reads it, so each step must feed the input
+/// again.
 template <name Label, class T>
 constexpr fed_part<Label, T> feed_local(T const* part) {
   return {part, -1};
@@ -70,7 +71,7 @@ constexpr auto feed_local(R const& r) {
 }
 
 /// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))` does the same with named dims. If the memory is not dense in
-/// the order of the input's dims, it is copied at once.
+/// the order of the input's dims, or is that of a variable that the step updates, it is copied when the step begins.
 template <name Label, class T>
 struct fed_part_view {
   array_view<T const> from;
@@ -110,13 +111,13 @@ constexpr auto fetch_local(R&& r) {
 }
 /// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))` does the same with named dims, in any order
 /// and with any strides. The step writes each element once, to its address. If the same memory also feeds an input of
-/// the step, the output is copied there after the step.
+/// the step, or is that of a variable that it reads, the output is copied there after the step.
 template <name Label, writable_element T>
 constexpr fetched_part_view<Label, T> fetch_local(array_view<T> const& v) {
   return {v};
 }
 
-/// A number of the program, set from this step on.
+/// A number of the program, set from this step on, unless the step is refused.
 template <name Label>
 struct set_number {
   number_value value;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,9 +38,10 @@ inline void copy_dense(view const& x, void* to) {
 /// and `end_step` are no-ops while the caller fetches nothing.
 class written_outputs {
  public:
-  /// `m`, `ranks` and `external` must outlive this object. `external` gets the address of each rank's part.
-  written_outputs(module const& m, dynamic_array<rank_context> const& ranks, dynamic_array<external_buffers>& external)
-      : m_(m), ranks_(ranks), external_(external) {}
+  /// `m`, `ranks`, `external` and `lent` must outlive this object. `external` gets the address of each rank's part.
+  written_outputs(module const& m, dynamic_array<rank_context> const& ranks, dynamic_array<external_buffers>& external,
+                  lent_values const& lent)
+      : m_(m), ranks_(ranks), external_(external), lent_(lent) {}
 
   /// Adds the output of node `output_node`.
   void add(node_id output_node) {
@@ -69,15 +69,16 @@ class written_outputs {
   view local_window(std::string_view label) const;
   /// Lets the next step write an output into the caller's array, which has the extents of `local_window`.
   ///
-  /// errors  R08 no output has this name
+  /// errors  R08 no output has this name; R87 the array is a variable that the step updates
   void fetch(std::string_view label, view const& to) {
     caller& c = callers_[index_of(port_of(ports_, label, "R08", "output"))];
+    if (lent_.overlap(to) == lent_values::written) refuse_variable(label);
     c.wanted = to, c.is_wanted = true, is_settled_ = false;
   }
 
   /// Chooses where the next step writes. If a caller's array is not dense, the engine writes its elements one by one if
-  /// it can (`writes_strided`), and otherwise `end_step` copies them. It also copies them if the step reads an input
-  /// from the same array.
+  /// it can (`writes_strided`), and otherwise `end_step` copies them. It also copies them if the step reads an input or
+  /// a variable from the same array.
   void begin_step(fed_inputs const& inputs, bool writes_strided) {
     if (!is_settled_) choose(inputs, writes_strided);
   }
@@ -104,11 +105,14 @@ class written_outputs {
   view part_of(view const& all, value_id v, std::size_t k) const;
   /// Whether an earlier rank held here has the same part.
   bool is_repeated(value_id v, std::size_t k) const;
-  bool is_fed(fed_inputs const& inputs, view const& to) const;
+  /// Whether a step reads an input or a variable from this memory.
+  bool is_read(fed_inputs const& inputs, view const& to) const;
+  [[noreturn]] static void refuse_variable(std::string_view label);
 
   meshtensor::module const& m_;
   dynamic_array<rank_context> const& ranks_;
   dynamic_array<external_buffers>& external_;
+  lent_values const& lent_;
   dynamic_array<port> ports_;
   dynamic_array<caller> callers_;  // one for each port
   bool runs_ = false;
@@ -153,20 +157,19 @@ inline bool written_outputs::is_repeated(value_id v, std::size_t k) const {
   return false;
 }
 
-inline bool written_outputs::is_fed(fed_inputs const& inputs, view const& to) const {
-  if (to.size() == 0) return false;
-  auto const bytes = static_cast<std::int64_t>(bytes_of(to.type));
-  std::byte const *first = to.as<std::byte>(), *last = first;
-  for (int i = 0; i < to.count; ++i) (to.stride[i] < 0 ? first : last) += (to.extent[i] - 1) * to.stride[i] * bytes;
-  last += bytes;
-  std::less<> const less;
+inline bool written_outputs::is_read(fed_inputs const& inputs, view const& to) const {
+  if (lent_.overlap(to) != lent_values::none) return true;
+  memory_range const written(to);
   for (port const& p : inputs.ports())
-    for (std::size_t k = 0; k < ranks_.size(); ++k) {
-      view const read = inputs.part(p, k);
-      auto const* const begin = read.as<std::byte>();
-      if (begin != nullptr && less(begin, last) && less(first, begin + read.bytes())) return true;
-    }
+    for (std::size_t k = 0; k < ranks_.size(); ++k)
+      if (view const read = inputs.part(p, k); written.overlaps({read.as<std::byte>(), read.bytes()})) return true;
   return false;
+}
+
+inline void written_outputs::refuse_variable(std::string_view label) {
+  throw error("R87", {"the output '", label,
+                      "' is fetched into the memory of a variable that the step updates: fetch it "
+                      "into other memory"});
 }
 
 inline void written_outputs::choose(fed_inputs const& inputs, bool writes_strided) {
@@ -178,7 +181,7 @@ inline void written_outputs::choose(fed_inputs const& inputs, bool writes_stride
     c.is_written = c.is_wanted, c.written = c.wanted, c.is_wanted = c.is_copied = false;
     bool dense = true;
     if (c.is_written) {
-      c.is_copied = is_fed(inputs, c.written);
+      c.is_copied = is_read(inputs, c.written);
       for (std::size_t k = 0; k < ranks_.size(); ++k) {
         c.parts[k] = part_of(c.written, v, k);
         dense = dense && detail::is_dense(c.parts[k]);

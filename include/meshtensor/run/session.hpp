@@ -48,10 +48,11 @@ class session {
 
   /// Runs one step. Every input must have been fed, by `take` or before. From the third step on it allocates nothing
   /// (tests/unit/run/allocation.cpp) except copies in other formats, because these are made again after the store has
-  /// changed. `take` feeds and sets the inputs and numbers of this step. It is called when no other step of the store
-  /// can run.
+  /// changed. `take` sets the numbers of this step, offers its inputs and fetches its outputs. It is called when no
+  /// other step of the store can run. If one of them is refused, all of them keep their values.
   ///
-  /// errors  R27 the store is in a step, and nothing has changed
+  /// errors  R27 the store is in a step; R02, R11, T02 an argument is missing or does not fit; in each case nothing has
+  /// changed
   void step(function_ref<void()> take = [] {});
   /// Excludes its steps from the store's count, `store::step`.
   void exclude_from_step_count() { among_steps_ = false; }
@@ -103,6 +104,10 @@ class session {
     return store_.runner().in_lockstep() || whole_program_device<Device> || (recording_device<Device> && holds_all);
   }
   void count();
+  /// Evaluates the numbers of a step, and finds its memory. errors R02, T02
+  void prepare();
+  /// Restores the numbers and the seed, and discards the offers to the inputs.
+  void refuse_step(std::uint64_t seed);
   /// Updates the addresses of the arenas, because another executable of the store may have grown them or given them up.
   void find_memory();
   /// Runs the plan in the arenas. If it fails with messages in flight, gives up the arenas.
@@ -154,10 +159,18 @@ class session {
   dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all ranks held here
   std::unique_ptr<transport> lockstep_;                     // of all ranks, if they run in lockstep
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each rank held here, or one for all in lockstep
-  fed_inputs inputs_{m_, contexts_, external_};
-  mutable written_outputs outputs_{m_, contexts_, external_};     // gets its memory when that is first needed
-  std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
+  lent_values lent_{store_};
+  fed_inputs inputs_{m_, contexts_, external_, lent_};
+  mutable written_outputs outputs_{m_, contexts_, external_, lent_};  // gets its memory when that is first needed
+  std::map<std::string, std::unique_ptr<gathering>> gatherings_;      // of outputs
   settings settings_;
+  struct changed_number {
+    decltype(settings::named)::iterator at;
+    number_value before;
+    bool is_new;
+  };
+  dynamic_array<changed_number> changed_;  // by a step that may still be refused
+  bool may_refuse_ = false;                // whether there is one
   dynamic_array<number_value> numbers_;
   integer_numbers integer_numbers_{m_};
   counted_paths counted_{m_, entry_};

@@ -147,6 +147,7 @@ void session<Device>::connect([[maybe_unused]] filling& later) {
         block = s.blocks[k].data();
       }
       used_.push_back({&s, variable_of(n), n.kind == primitive::write});
+      lent_.add(s, n.kind == primitive::write);
       updates_ = updates_ || n.kind == primitive::write;
     }
     if (n.kind == primitive::input) inputs_.add(static_cast<node_id>(i));

@@ -9,12 +9,14 @@ namespace meshtensor {
 template <class Device>
 void session<Device>::set(std::string_view label, number_value const& number) {
   if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
+    if (may_refuse_) changed_.push_back({known, known->second, false});
     known->second = number;
     return;
   }
   for (int i = 0; i < m_.number_count; ++i)
     if (m_.numbers[i].kind == number_row::named && m_.names[m_.numbers[i].first] == name::of(label)) {
-      settings_.named.emplace(label, number);
+      auto const added = settings_.named.emplace(label, number).first;
+      if (may_refuse_) changed_.push_back({added, number, true});
       return;
     }
   throw error("R07", {"the program has no number '", label, "'"});
@@ -23,25 +25,50 @@ void session<Device>::set(std::string_view label, number_value const& number) {
 template <class Device>
 void session<Device>::step(function_ref<void()> take) {
   store_.steps().use([&] {  // around all reads and writes, so that a step of another thread is refused before them
+    std::uint64_t const seed = store_.seed();
+    may_refuse_ = true;
     try {
       take();
-      inputs_.require_all();
-      count();
-      evaluate_numbers(m_, p_.numbers, settings_, numbers_);
-      integer_numbers_.require(numbers_);
-      find_memory();
+      prepare();
+      may_refuse_ = false;
+      inputs_.take();
       within_memory(p_, [&] { outputs_.begin_step(inputs_, !whole_program_device<Device>); });
       run_in_memory();
       outputs_.end_step();
     } catch (std::exception const& e) {
       outputs_.drop_step();
+      if (may_refuse_) refuse_step(seed);
+      else inputs_.end_step();
       store_.runner().has_refused(e.what());
       throw;
     }
+    inputs_.end_step();
     if (updates_ && among_steps_) store_.advance();
     ++*steps_;
     for (std::uint64_t* n : counts_) ++*n;
   });
+}
+
+template <class Device>
+void session<Device>::prepare() {
+  inputs_.require_all();
+  count();
+  evaluate_numbers(m_, p_.numbers, settings_, numbers_);
+  integer_numbers_.require(numbers_);
+  find_memory();
+  changed_.clear();
+}
+
+template <class Device>
+void session<Device>::refuse_step(std::uint64_t seed) {
+  may_refuse_ = false;
+  inputs_.drop();
+  store_.set_seed(seed);
+  for (std::size_t i = changed_.size(); i-- > 0;) {  // backwards, because a number may be set twice
+    if (changed_[i].is_new) settings_.named.erase(changed_[i].at);
+    else changed_[i].at->second = changed_[i].before;
+  }
+  changed_.clear();
 }
 
 template <class Device>

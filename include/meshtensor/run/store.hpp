@@ -61,12 +61,12 @@ class store {
   /// References to the counts, valid as long as the store.
   std::uint64_t& count_steps(std::string const& program) { return counts_.count_steps(program); }
   std::uint64_t& count_updates(std::string const& path) { return counts_.count_updates(path); }
-  /// Takes the counts of a checkpoint: `step`, the steps of programs, and the source's updates. If `steps` is null,
-  /// each program has `step`.
+  /// Takes the counts of a checkpoint, with its updates. If `steps` is null, each program has `step`.
   void take_counts(std::uint64_t step, counts_by_name const* steps) { counts_.take(step, steps); }
   /// Takes the counts of another store.
   void take_counts(store const& from) { counts_.take(from.counts_); }
 
+  bool has_lent() const { return has_lent_; }  // whether a program has the memory of a value, by `local`
   std::map<std::string, stored>& values() { return values_; }
   std::map<std::string, stored> const& values() const { return values_; }
 
@@ -157,7 +157,7 @@ class store {
     for (std::size_t i = 0; i < s.dims.size(); ++i)
       dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
     s.copies[0].forbid();
-    s.is_lent = true;
+    s.is_lent = has_lent_ = true;
     return {reinterpret_cast<T*>(s.block_of(0)), dims};
   }
   /// Replaces a value from a range of all its elements, in the order of its dims.
@@ -240,6 +240,7 @@ class store {
   std::map<std::string, stored> values_;
   value_sources sources_;
   meshtensor::scratch steps_;
+  bool has_lent_ = false;
 };
 
 }  // namespace meshtensor

@@ -69,6 +69,9 @@ TEST_CASE("what does not fit is said") {
   CHECK(code_of([&] { a(batch(0)); }).starts_with("R49: "));
   CHECK(code_of([&] { a(batch(0), pixels(3)); }) == "R48: meshtensor R48: index 3 lies outside of dim 'pixels' (3)");
   CHECK(code_of([&] { a(batch(0), batch(1)); }).starts_with("R49: "));
+  std::vector<mt::name> const twice{mt::name("batch"), mt::name("batch")};
+  CHECK(code_of([&] { a.ordered(twice); }) ==
+        "R12: meshtensor R12: an array [batch=2, pixels=3] cannot be ordered as [batch=2, batch=2]");
   CHECK(code_of([&] { a.item(); }) == "R57: meshtensor R57: an array [batch=2, pixels=3] has more than one element");
   CHECK(code_of([&] { a(batch(0), length(0)); }) ==
         "R12: meshtensor R12: an array [batch=2, pixels=3] has no dim 'length'");

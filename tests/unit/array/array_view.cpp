@@ -81,6 +81,9 @@ TEST_CASE("windows on memory") {
   CHECK(sentence([&] { dense(rows(4), columns(0)); }) ==
         "meshtensor R48: a view [rows=4, columns=3] has no element at rows = 4");
   CHECK(sentence([&] { dense(rows(1)); }).starts_with("meshtensor R49: an element of a view [rows=4, columns=3] is"));
+  auto const square = mt::in_memory(v.data(), rows(4), columns(4));
+  CHECK(sentence([&] { square(rows(3), rows(3)); }) ==
+        "meshtensor R49: two indices are given for dim 'rows' of a view");
   constexpr mt::dim<"lines"> lines;
   CHECK(sentence([&] { dense.extent(lines); }) == "meshtensor R12: a view [rows=4, columns=3] has no dim 'lines'");
   CHECK(sentence([&] { dense(lines(0)); }) == "meshtensor R12: a view [rows=4, columns=3] has no dim 'lines'");
@@ -139,20 +142,26 @@ TEST_CASE("one processor: read and written where it lies") {
   auto v = counted(12);
   auto result = step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3))));
   CHECK(result.get<"total">() == 66);
-  v[0] = 34;  // no copy was made: the next step sees it
-  CHECK(step().get<"total">() == 100);
-  auto const y = step().get<"y">().view();
+  CHECK(step.copied_bytes() == 0);
+  auto const again = [&] { return step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3)))); };
+  v[0] = 34;
+  CHECK(again().get<"total">() == 100);
+  CHECK(sentence([&] { step(); }).starts_with("meshtensor R02: the input 'x' was not fed: feed_local gives a part to"));
+  auto const y = again().get<"y">().view();
   CHECK(y(rows(3), columns(2)) == 22);
   v[11] = 12;
   float const* const before = y.data();
-  step();
-  CHECK(step().get<"y">().view().data() == before);
+  again();
+  CHECK(again().get<"y">().view().data() == before);
   CHECK(y(rows(3), columns(2)) == 24);
 
-  // Apart: copied when it is given.
+  // Apart: copied when the step begins, and for this step alone, too.
   auto const wide = counted(40);
-  step(mt::feed_local<"x">(mt::in_memory(wide.data(), mt::apart(rows(4), 10), columns(3))));
-  CHECK(step().get<"x itself">().view()(rows(2), columns(1)) == 21);
+  CHECK(step(mt::feed_local<"x">(mt::in_memory(wide.data(), mt::apart(rows(4), 10), columns(3))))
+            .get<"x itself">()
+            .view()(rows(2), columns(1)) == 21);
+  CHECK(step.copied_bytes() == 12 * sizeof(float));
+  CHECK(sentence([&] { step(); }).starts_with("meshtensor R02"));
   CHECK(sentence([&] { step(mt::feed_local<"x">(mt::in_memory(v, rows(2), columns(6)))); }) ==
         "meshtensor R11: this rank's part of the input 'x' is [rows=4, columns=3], but a view [rows=2, columns=6] "
         "was fed");
@@ -160,8 +169,7 @@ TEST_CASE("one processor: read and written where it lies") {
   auto const gain = weights.local<float>("gain");
   CHECK(gain(rows(1), columns(1)) == 2);
   gain(rows(1), columns(1)) = 100;
-  step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3))));
-  CHECK(step().get<"y">().view()(rows(1), columns(1)) == 400);
+  CHECK(again().get<"y">().view()(rows(1), columns(1)) == 400);
 }
 
 TEST_CASE("fed to an eager scope") {

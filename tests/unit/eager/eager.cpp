@@ -123,6 +123,27 @@ TEST_CASE("what is missing or does not fit is said") {
   CHECK(code_of([&] { open.value(open.parameter("p", batch)); }) == "S11");
 }
 
+TEST_CASE("a step that is refused takes none of its arguments") {
+  mt::array<float, batch, pixels> const other({7, 7, 7, 7, 7, 7});
+  std::vector<float> const wrong(5);
+  mt::eager s(mt::set<"rate">(0));
+  s.run(shrink{}, mt::feed<"x">(image));
+  CHECK(code_of([&] { s.run(shrink{}, mt::feed<"x">(other), mt::set<"rate">(1), mt::feed<"x">(wrong)); }) == "R11");
+  CHECK(code_of([&] { s.run(shrink{}, mt::feed<"x">(other), mt::set<"rate">(1), batch(3)); }) == "R11");
+  CHECK(code_of([&] { s.take(mt::feed<"x">(other), mt::set<"rate">(1), mt::set<"new">(1), batch(3)); }) == "R11");
+  s.run(shrink{});
+  CHECK(numbers(s.get<float>("y")) == std::vector<double>{8, 16, 24, 32, 40, 48});
+  CHECK(numbers(s.get<float>("w")) == std::vector<double>{8, 8, 8});
+  CHECK(code_of([&] { s.run(shrink{}, mt::set<"seed">(0.5), mt::set<"rate">(1)); }) == "T02");
+  s.run(shrink{});
+  CHECK(numbers(s.get<float>("w")) == std::vector<double>{8, 8, 8});
+  // Extents of a call that was refused bind nothing.
+  mt::eager fresh;
+  CHECK(code_of([&] { fresh.take(batch(5), mt::feed<"x">(image)); }) == "R11");
+  fresh.run(shrink{}, mt::feed<"x">(image));
+  CHECK(fresh.get<float>("y").size() == 6);
+}
+
 TEST_CASE("operations on arrays") {
   auto const p = softmax(image * 2.0, pixels);
   CHECK(doctest::Approx(sum(p)) == 2);

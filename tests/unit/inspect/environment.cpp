@@ -248,5 +248,14 @@ TEST_CASE("axes that the program leaves open have their sizes from MESHTENSOR_ME
                                  "an_axis_whose_name_has_too_many_letters=2", "data=99999999999999999999"})
     CHECK(refused(text) == "meshtensor S27: MESHTENSOR_MESH has '" + std::string(text) +
                                "': write an axis and its number of ranks, as in data=2,model=4");
+  // Also numbers of which the lowest 32 bits are small.
+  for (char const* const text :
+       {"data=1048577", "data=2147483648", "data=4294967297", "data=4294967296,model=4294967296"})
+    CHECK(refused(text) ==
+          "meshtensor S01: MESHTENSOR_MESH has '" + std::string(text) + "': a mesh has at most 1048576 ranks");
+  CHECK(
+      refused("data=524289") ==
+      "meshtensor S01: the axis 'data' cannot have the extent 524289: a mesh has at most 1048576 ranks, and its other "
+      "axes have 2; --mesh or MESHTENSOR_MESH asks for it");
   CHECK(refused("") == "nothing was thrown");
 }

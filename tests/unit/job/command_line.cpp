@@ -95,6 +95,8 @@ TEST_CASE("what cannot be read is one sentence") {
     CHECK(refused({"--mesh="}, takes) == "--mesh needs a value, as in --mesh data=2,model=2");
     CHECK(refused({"--mesh", "2x2"}, takes) ==
           "--mesh has '2x2': write an axis and its number of ranks, as in data=2,model=4");
+    for (std::string const text : {"data=4294967297", "data=1024,model=1025"})
+      CHECK(refused({"--mesh", text}, takes) == "--mesh has '" + text + "': a mesh has at most 1048576 ranks");
     CHECK(refused({"--profile=2"}, takes) == "--profile takes no value");
     CHECK(refused({"--explain=foo"}, takes) ==
           "--explain has 'foo': write --explain, =pictures, =instructions, or =FILE.html for a page");

@@ -92,7 +92,8 @@ TEST_CASE("what is given to a step") {
   };
   float sum = 0;
   auto const run_fetching = [&](int t) {
-    step(mt::set<"a_number_of_the_program">(t), mt::fetch_local<"sum">(&sum));
+    step(mt::feed_local<"y_of_the_only_processor_there_is">(y), mt::set<"a_number_of_the_program">(t),
+         mt::fetch_local<"sum">(&sum));
     return sum == 24 * 12 * 2 * static_cast<float>(t);
   };
   bool right = run(0) && run(1) && run_views(2) && run(3);

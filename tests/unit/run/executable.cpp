@@ -20,6 +20,14 @@ struct named {
   constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.parameter("weights/table", columns))); }
 };
 
+struct scaled {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", s.input("x", mt::f32, columns) * s.number("r", 2));
+    s.output("z", s.input("b", mt::f32) * 10);
+    s.output("n", full(s, s.number("n", 4), mt::i32));
+  }
+};
+
 std::string sentence(auto const& f) {
   try {
     f();
@@ -89,11 +97,43 @@ TEST_CASE("one processor's part is read where it lies") {
   std::vector<float> x{1, 0, 0, 0};
   CHECK(numbers(step(mt::feed_local<"x">(x)).get<"y">().local())[5] == 5);
   x = {0, 0, 0, 1};
-  CHECK(numbers(step(mt::set<"step">(0)).get<"y">().local())[5] == 24);  // and the table had grown by 1
+  CHECK(sentence([&] { step(mt::set<"step">(0)); }) ==
+        "meshtensor R02: the input 'x' was not fed: feed_local gives a part to one step, so feed it in each step");
+  CHECK(numbers(step(mt::set<"step">(0), mt::feed_local<"x">(x)).get<"y">().local())[5] == 24);  // the table grew by 1
   for (std::size_t const size : {0, 3, 5})
     CHECK(sentence([&] { step(mt::feed_local<"x">(std::vector<float>(size))); }) ==
           "meshtensor R11: this rank's part of the input 'x' has 4 elements, but " + std::to_string(size) +
               " were fed");
+}
+
+TEST_CASE("a step that is refused takes none of its arguments") {
+  struct whole : mt::layout<> {};
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job, 3);
+  mt::executable<scaled, mt::mesh<>, whole, mt::reference_device> step(weights);
+  float const one = 1, seven = 7;
+  std::vector<float> const ones(6, 1), sevens(6, 7), three(3);
+  std::vector<float> fetched(6, -1);
+  CHECK(sentence([&] { step(mt::feed<"x">(sevens)); }) == "meshtensor R02: the input 'b' was not fed");
+  CHECK(sentence([&] { step(mt::feed<"b">(one)); }) == "meshtensor R02: the input 'x' was not fed");
+  auto const is_as_before = [&] {
+    auto const r = step();
+    return r.get<"y">().gather()(columns(5)) == 2 && r.get<"z">() == 10 && r.get<"n">() == 4 && weights.seed() == 3;
+  };
+  step(mt::feed<"x">(ones), mt::feed<"b">(one));
+  CHECK(is_as_before());
+  auto const refuse = [&](auto const&... given) { return sentence([&] { step(given...); }).substr(0, 14); };
+  CHECK(refuse(mt::feed<"b">(seven), mt::set<"r">(5), mt::feed<"x">(sevens), mt::set<"seed">(9), mt::set<"r">(6),
+               mt::fetch_local<"y">(fetched), mt::feed<"x">(three)) == "meshtensor R11");
+  CHECK(is_as_before());
+  CHECK(refuse(mt::feed_local<"x">(sevens), mt::feed<"b">(seven), mt::fetch_local<"y">(std::span(fetched).first(3))) ==
+        "meshtensor R11");
+  CHECK(is_as_before());
+  CHECK(refuse(mt::feed<"x">(sevens), mt::set<"r">(5), mt::set<"n">(1e12), mt::set<"seed">(9)) == "meshtensor T02");
+  CHECK(is_as_before());
+  CHECK(refuse(mt::feed<"x">(sevens), mt::set<"r">(5), mt::set<"seed">(0.5)) == "meshtensor T02");
+  CHECK(is_as_before());
+  CHECK(fetched == std::vector<float>(6, -1));
 }
 
 TEST_CASE("a number that is set when an executable is made holds until it is set again") {
@@ -123,6 +163,30 @@ TEST_CASE("sizes that do not fit are refused") {
   using open = mt::executable<grow_and_look, grow, open_mesh, mt::layout<mt::shard<batch, data>>>;
   CHECK(sentence([&] { open(weights, batch(2)); }).starts_with("meshtensor S12: the mesh axis 'other' has no size"));
   CHECK(sentence([&] { stepping(weights, batch(2), data(1), model(3)); }).starts_with("meshtensor S01: "));
+  constexpr mt::axis<"other"> other;
+  CHECK(sentence([&] { open(weights, batch(2), data(4294967297)); }) ==
+        "meshtensor S01: the axis 'data' cannot have the extent 4294967297: a mesh has at most 1048576 ranks");
+  CHECK(sentence([&] { open(weights, batch(2), data(1024), other(1025)); }) ==
+        "meshtensor S01: the axis 'other' cannot have the extent 1025: a mesh has at most 1048576 ranks, and its other "
+        "axes have 1024");
+  CHECK(sentence([&] { mt::mesh_shape{}.add("data", 1 << 20).add("model", 2); }) ==
+        "meshtensor S01: a mesh has at most 1048576 ranks");
+}
+
+TEST_CASE("a seed is an integer, modulo 2^64") {
+  struct whole : mt::layout<> {};
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job, 3);
+  mt::executable<noisy, mesh, whole> step(weights, data(1));
+  step(mt::set<"seed">(-1));
+  CHECK(weights.seed() == 18446744073709551615u);
+  step(mt::set<"seed">(18446744073709551615u));
+  CHECK(weights.seed() == 18446744073709551615u);
+  CHECK(sentence([&] { step(mt::set<"seed">(0.5)); }) ==
+        "meshtensor T02: the seed is 0.5, but must be an integer below 2^64 in size");
+  CHECK(sentence([&] { step(mt::set<"seed">(1e30)); }).starts_with("meshtensor T02: the seed is 1e30"));
+  CHECK(sentence([&] { step(mt::set<"seed">(std::nan(""))); }).starts_with("meshtensor T02: the seed is nan"));
+  CHECK(weights.seed() == 18446744073709551615u);
 }
 
 TEST_CASE("the seed is a number like others") {

@@ -74,6 +74,26 @@ void run_all(int ranks_down, int ranks_across) {
   run<meshtensor_test::late_device, Layout>(mt::job::as_threads(), ranks_down, ranks_across);
 }
 
+/// Reads a variable, or updates it too, before an output that needs neither is ready.
+template <bool Updates>
+struct weighted {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, columns), w = s.parameter("w", columns, mt::ones);
+    s.output("y", w * x + 1);
+    s.output("z", sum(w * w));
+    if constexpr (Updates) s.update(w, w + 1);
+    s.output("x_later", sum(x));
+  }
+};
+
+template <bool Updates, class Use>
+void use_weighted(Use const& use) {
+  mt::job const job = mt::job::as_threads();
+  mt::store weights(job);
+  mt::executable<weighted<Updates>, mt::mesh<>, whole, mt::reference_device> step(weights);
+  use(step, weights);
+}
+
 }  // namespace
 
 TEST_CASE("one rank") { run_all<whole>(1, 1); }
@@ -93,7 +113,44 @@ TEST_CASE("an input that is read in place may get an output") {
   // From its second row on: the last row of the output lies behind the input.
   std::vector<float> moved(40, 3);
   auto const all = std::span(moved);
-  auto const again = step(mt::feed_local<"x">(all.first(35)), mt::fetch_local<"same">(all.last(35)));
+  auto const again =
+      step(mt::feed_local<"x">(all.first(35)), mt::feed_local<"y">(y), mt::fetch_local<"same">(all.last(35)));
   CHECK(again.get<"late">() == 35 * 3 * 210);
   CHECK(std::ranges::count(moved, 6.F) == 35);
+}
+
+TEST_CASE("a variable that a step reads may get an output") {
+  use_weighted<false>([](auto& step, mt::store& weights) {
+    auto const w = weights.local<float>("w");
+    std::vector<float> const x(5, 10);
+    CHECK(step(mt::feed<"x">(x), mt::fetch_local<"y">(w)).template get<"z">() == 5);
+    CHECK(w(columns(4)) == 11);
+    CHECK(step(mt::fetch_local<"y">(w)).template get<"z">() == 5 * 121);
+    CHECK(weights.get<float>("w")(columns(0)) == 111);
+  });
+}
+
+TEST_CASE("a variable that a step updates gets no output") {
+  use_weighted<true>([](auto& step, mt::store& weights) {
+    auto const w = weights.local<float>("w");
+    std::vector<float> const x(5, 10);
+    std::string said;
+    try {
+      step(mt::feed<"x">(x), mt::fetch_local<"y">(w));
+    } catch (mt::error const& e) { said = e.what(); }
+    CHECK(
+        said ==
+        "meshtensor R87: the output 'y' is fetched into the memory of a variable that the step updates: fetch it into "
+        "other memory");
+    CHECK(w(columns(0)) == 1);
+  });
+}
+
+TEST_CASE("a variable that a step updates may be an input of it") {
+  use_weighted<true>([](auto& step, mt::store& weights) {
+    auto const w = weights.local<float>("w");
+    CHECK(step(mt::feed_local<"x">(w)).template get<"x_later">() == 5);  // its value before the update
+    CHECK(w(columns(0)) == 2);
+    CHECK(step(mt::feed_local<"x">(w)).template get<"x_later">() == 10);
+  });
 }

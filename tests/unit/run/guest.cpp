@@ -119,6 +119,20 @@ TEST_CASE("whole arrays of a process that holds all ranks") {
   CHECK(call.destroy(&guest) == 0);
 }
 
+TEST_CASE("a step that is refused leaves what was named for the next one") {
+  std::int64_t guest = made();
+  std::vector<float> field(30, 2), next(30, -1);
+  float const scale = 2;
+  std::int64_t const extents[] = {5, 2, 3};
+  CHECK(call.feed(guest, 0, 0, field.data(), extents, nullptr) == 0);
+  CHECK(call.fetch(guest, 0, 1, next.data(), extents, nullptr) == 0);
+  CHECK(refused(call.step(guest, 0), "R02: the input 'scale' was not fed"));
+  CHECK(call.feed(guest, 0, 1, &scale, nullptr, nullptr) == 0);
+  CHECK(call.step(guest, 0) == 0);
+  CHECK(std::ranges::count(next, 2.F) == 30);
+  CHECK(call.destroy(&guest) == 0);
+}
+
 TEST_CASE("calls that do not fit") {
   std::int64_t guest = 0;
   std::int64_t const extents[] = {5, 2, 4, 3}, none[] = {0, 2, 4, 3};

@@ -71,7 +71,7 @@ inline void bind_open_axis(mesh_shape& mesh, int started) {
                         mesh.axes[open].label, "' is open and the other axes of the mesh need ", others,
                         ": start a multiple of that, as by mpirun -n ", 2 * others, ", or give the axis its size, ",
                         mesh.axes[open].label, "(2), and let mt::job::as_threads() make the ranks"});
-  mesh.axes[open].extent = started / others;
+  mesh.bind({mesh.axes[open].label, started / others});
 }
 
 }  // namespace meshtensor::detail

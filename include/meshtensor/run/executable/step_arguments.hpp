@@ -14,7 +14,8 @@
 
 namespace meshtensor::detail {
 
-/// `take` takes one argument of a step, or of an executable's constructor.
+/// `take` takes one argument of a step, or of an executable's constructor. Inputs are offered (see fed_inputs), and the
+/// step takes them when all arguments fit.
 template <class Stages, class Entry, class Session>
 class step_arguments {
  public:
@@ -23,19 +24,19 @@ class step_arguments {
   template <name Label, class T>
   void take(fed_elements<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    session_->inputs().feed(letters(Label), f.data, static_cast<std::int64_t>(f.size));
+    session_->inputs().offer(letters(Label), f.data, static_cast<std::int64_t>(f.size));
   }
   template <name Label, class T, class Dims>
   void take(fed_array<Label, T, Dims> const& f) {
     check_fed<Label, T, Dims>();
     view const wanted = session_->inputs().window(letters(Label)), whole = arranged(graph(), f.from, wanted);
     if (whole.count < 0) session_->inputs().refuse(letters(Label), "an array " + text_of(f.from.dims()) + " was");
-    session_->inputs().feed(letters(Label), whole);
+    session_->inputs().offer(letters(Label), whole);
   }
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    session_->inputs().feed_local(letters(Label), f.data, f.size);
+    session_->inputs().offer_local(letters(Label), f.data, f.size);
   }
   template <name Label, class T>
   void take(fed_part_view<Label, T> const& f) {
@@ -44,7 +45,7 @@ class step_arguments {
     if (part.count < 0)
       throw error("R11", {"this rank's part of the input '", Label, "' is ", text_of(dims_of_view(graph(), wanted)),
                           ", but a view ", text_of(f.from.dims()), " was fed"});
-    session_->inputs().feed_local(letters(Label), part);
+    session_->inputs().offer_local(letters(Label), part);
   }
   template <name Label, class T>
   void take(fetched_part<Label, T> const& f) {
@@ -72,7 +73,7 @@ class step_arguments {
   template <name Label>
   void take(set_number<Label> const& s) {
     if constexpr (Label == name("seed") && !has_number(Stages::traced, Label)) {
-      values_->set_seed(element_of<std::uint64_t>(s.value));
+      values_->set_seed(seed_of(s.value));
     } else {
       static_assert(is_valid<number_finding<Stages, Label>>);
       session_->set(letters(Label), s.value);

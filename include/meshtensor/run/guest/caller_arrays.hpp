@@ -62,14 +62,13 @@ class guest_steps {
     for (int i = 0; i < v.count; ++i) first[i] = v.origin[i], extents[i] = v.extent[i];
   }
   void step() {
-    auto const fetched = std::move(fetched_);
-    fetched_.clear();
     run([&] {
       for (std::size_t i = 0; i < fed_.size(); ++i)
         if (has_fed_[i])
-          held() == 1 ? inputs().feed_local(p_.inputs[i].label, fed_[i]) : inputs().feed(p_.inputs[i].label, fed_[i]);
-      for (auto const& [output, to] : fetched) outputs().fetch(at(p_.outputs, output).label, to);
+          held() == 1 ? inputs().offer_local(p_.inputs[i].label, fed_[i]) : inputs().offer(p_.inputs[i].label, fed_[i]);
+      for (auto const& [output, to] : fetched_) outputs().fetch(at(p_.outputs, output).label, to);
     });
+    fetched_.clear();  // a step that fails leaves them for the next one
     has_stepped_ = true;
   }
   /// Sets a number, if the program has it.
