@@ -188,7 +188,7 @@ class training_replica {
   }
 
   int first_ = 0;  // the step with the number 0
-  id_list<> updated_{};
+  id_list<max_variables> updated_{};
 };
 
 }  // namespace meshtensor
