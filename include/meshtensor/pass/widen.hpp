@@ -26,7 +26,7 @@ struct widener : taking_part {
  private:
   constexpr void widen(node const& n) {
     enter(n);
-    if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
+    if (diagnostic const finding = refused_difference(hidden, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
       case primitive::hide: return hide(n);
       case primitive::watch: return watch(n);
@@ -45,7 +45,7 @@ struct widener : taking_part {
   }
 
   constexpr void argument(node const& n) {
-    node const& at = from.nodes[owner[n.region] - 1];
+    node const& at = from.nodes[hidden.owner[n.region] - 1];
     value_id const old = from.result(n);
     int const place = place_of(n);
     unsigned const differs = hidden.of_decision(at);
@@ -62,7 +62,7 @@ struct widener : taking_part {
         d.start = reduce(b, reduction::max, from_outside, hidden.dims_of(differs));
         decision const* const around = chooses[n.region] ? decision_in(at.region) : nullptr;
         enter(n);
-        if (around != nullptr && hidden.dims_of(differs).includes(around->dims)) d.join(b, *around);
+        if (around != nullptr) d.join(b, *around);
         d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
       }
     }
