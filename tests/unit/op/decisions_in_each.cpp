@@ -357,3 +357,37 @@ TEST_CASE("a condition behind stop_gradient is the same for all indices, and may
   check(numbers_of(given.at("counts")), numbers(5, 3.0));
   check(numbers_of(given.at("losses")), losses), check(numbers_of(given.at("dw")), dw);
 }
+
+namespace {
+/// A branch with a loop that draws numbers: only what the loop gives has a logarithm, not what it begins with.
+struct loop_before_a_logarithm {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const runs = s.input("runs", s.real(), example);
+    auto const w = s.input("w", s.real());
+    auto const y = mt::map(s / "examples", example, runs, [&](mt::scope auto m, auto on) {
+      auto const number = mt::cast<mt::f64>(mt::index(m, example));
+      return mt::cond(
+          m / "side", on > 0,
+          [&](mt::scope auto b) {
+            auto const [count, k, h] = mt::while_loop(
+                b / "loop", mt::at_most(6), [&](auto, auto k1, auto) { return k1 < number + 1; },
+                [](mt::scope auto r, auto k1, auto h1) {
+                  return std::tuple(k1 + 1, h1 + 1 + 0 * mt::uniform(r / "u", r.real(), to()));
+                },
+                full(b, 0, b.real()), full(b, 0, b.real()));
+            return w * log(h) / mt::cast<mt::f64>(count);
+          },
+          [&](auto) { return w * 0; });
+    });
+    s.output("y", y), s.output("dw", gradient(sum(y), w));
+  }
+};
+}  // namespace
+
+TEST_CASE("an index that does not run a branch goes on there with the results of loops of one that does") {
+  program p = program::of<in_f64<loop_before_a_logarithm>>();
+  p.fill("runs", {-1, 1, -1, 1, -1}), p.fill("w", {1.5});
+  mt::blocks const given = p.run();
+  check(numbers_of(given.at("y")), {0, 1.5 * std::log(2) / 2, 0, 1.5 * std::log(4) / 4, 0});
+  check(numbers_of(given.at("dw")), {std::log(2) / 2 + std::log(4) / 4});
+}
