@@ -12,7 +12,6 @@
 namespace meshtensor {
 
 struct builder : outer_values {
-  static constexpr int max_step_outputs = 64;
   regime_hooks* regime;          // of the program being traced, or null
   bool declared[max_variables];  // by the program being traced
   // Reads and updates of variables in the entry begun last. They are kept because constant evaluation takes a
@@ -23,9 +22,9 @@ struct builder : outer_values {
   int write_count;                // the updates in it
   node_id writes[max_variables];  // nodes; a rejected attempt may leave some that are no longer updates
   int update_count;
-  state_update updates[max_updates];                // in the bodies of loops that are not complete
-  id_list<max_step_outputs, name_id> output_names;  // of the program in the innermost mt::steps
-  id_list<max_step_outputs> output_values;
+  state_update updates[max_updates];            // in the bodies of loops that are not complete
+  id_list<max_operands, name_id> output_names;  // of the program in the innermost mt::steps
+  id_list<> output_values;
 
   // Rows of `writes` and `updates` are set when they are added, because clearing them costs a constant evaluation.
   constexpr explicit builder(module& target)

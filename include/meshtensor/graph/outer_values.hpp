@@ -73,6 +73,8 @@ struct outer_values : value_builder {
     value_id const seen =
         add_result(make_node(primitive::hide, 0, ids(&v, 1), view_attributes{e.dim, false}.packed()), like.type, dims);
     region = here, depth = deep, each_count = inner;
+    expect(e.outside.count < id_list<>::most,
+           "G12 an each or map uses more than 1024 tensors from outside: stack tensors that are alike along a dim");
     e.outside.add(v), e.inside.add(seen);
     return seen;
   }

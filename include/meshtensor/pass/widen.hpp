@@ -26,7 +26,7 @@ struct widener : taking_part {
  private:
   constexpr void widen(node const& n) {
     enter(n);
-    if (diagnostic const finding = refused_difference(hidden, owner, n); !finding.empty()) return b.note(finding);
+    if (diagnostic const finding = refused_difference(hidden, n); !finding.empty()) return b.note(finding);
     switch (n.kind) {
       case primitive::hide: return hide(n);
       case primitive::watch: return watch(n);
@@ -45,7 +45,7 @@ struct widener : taking_part {
   }
 
   constexpr void argument(node const& n) {
-    node const& at = from.nodes[owner[n.region] - 1];
+    node const& at = from.nodes[hidden.owner[n.region] - 1];
     value_id const old = from.result(n);
     int const place = place_of(n);
     unsigned const differs = hidden.of_decision(at);
@@ -55,16 +55,18 @@ struct widener : taking_part {
       if (loop const l = loop::of(at);
           at.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked)
         dims = led_by(l.dim, dims);
-      value_id const from_outside = with_dims(given(at, place), dims);
-      operands[old] = static_cast<id>(from_outside + 1);
+      value_id from_outside = with_dims(given(at, place), dims);
       if (differs != 0 && place == 0) {
-        decision& d = decided.add(b, n.region);
-        d.start = reduce(b, reduction::max, from_outside, hidden.dims_of(differs));
         decision const* const around = chooses[n.region] ? decision_in(at.region) : nullptr;
+        if (around != nullptr)  // an index that does not run the body around this one runs no iteration
+          from_outside = with_dims(select(b, around->takes_part, from_outside, constant(b, 0, dtype::i64)), dims);
+        decision& d = decided.add(b, n.region);
+        d.is_within = around != nullptr;
+        d.start = reduce(b, reduction::max, from_outside, hidden.dims_of(differs));
         enter(n);
-        if (around != nullptr && hidden.dims_of(differs).includes(around->dims)) d.join(b, *around);
         d.iterations = b.add(primitive::argument, {}, dtype::i64, shape{});
       }
+      operands[old] = static_cast<id>(from_outside + 1);
     }
     copy(n);
     value_id const made = (*this)[old];
@@ -90,7 +92,6 @@ struct widener : taking_part {
     if (differs) taken.add(d->start);
     for (int i = 0; i < n.operands.count; ++i) taken.add(static_cast<value_id>(operands[from.link(of_body, i)] - 1));
     if (d != nullptr && d->is_passed_on) taken.add(d->start), taken.add(d->iterations);
-    if (d != nullptr && d->outer != id{no_id}) taken.add(d->outer);
     node_id made{};
     if (differs) {
       made = b.add_node(primitive::repeat, 0, taken);
@@ -108,7 +109,13 @@ struct widener : taking_part {
       shape const dims = hidden.wide(hidden.of_computed(n, i), from.values[old].dims);
       m.values[now].dims = stacks ? led_by(l.dim, dims) : dims;
     }
-    for (int i = 0; i < n.results.count; ++i) give(from.result(n, i), (*this)[from.result(n, i)]);
+    // An index that does not run the body around the loop goes on with the results of one that does.
+    decision const* const around = differs && d->is_within ? decision_in(n.region) : nullptr;
+    for (int i = 0; i < n.results.count; ++i) {
+      value_id const now = (*this)[from.result(n, i)];
+      shape const dims = m.values[now].dims;
+      give(from.result(n, i), around != nullptr ? with_dims(around->stand_in(b, now), dims) : now);
+    }
   }
   // Sets the lists of the body of a loop whose number of iterations differs by index. An index that takes no part keeps
   // its carries, and adds nothing to sums and stacks.
@@ -130,7 +137,6 @@ struct widener : taking_part {
       if (i == 0) results.add(is_known ? d.iterations : reduce(b, reduction::max, next, dims));
       results.add(is_known ? whole(0) : next);
     }
-    if (d.outer != id{no_id}) taken.add(d.inside);
     for (int i = 0; i < taken.count; ++i) set_place(m.nodes[m.values[taken.at[i]].node], i);
     m.regions[r].arguments = b.add_links(taken), m.regions[r].results = b.add_links(results);
     return r;

@@ -14,7 +14,7 @@ struct policy_gradients final : regime_hooks {
   Policy const& policy;
   S const& whole;
   D along;
-  id_list<max_variables, variable_id> covered{};  // parameters whose optimizer uses such gradients
+  bool covered[max_variables] = {};  // by parameter: its optimizer uses such gradients
 
   constexpr policy_gradients(Policy const& p, S const& s, D d) : policy(p), whole(s), along(d) {
     replicas = dim_of(s.graph_builder(), d);
@@ -25,7 +25,7 @@ struct policy_gradients final : regime_hooks {
     if constexpr (exchanges_gradients<Policy, training_replica<S, D>>) {
       training_replica<S, D> const one(whole, along);
       gradient = exchanged_gradient(policy, one, any_tensor<T>(&b, gradient), any_tensor<T>(&b, parameter)).id;
-      covered.add(variable_read(b, parameter));
+      if (variable_id const which = variable_read(b, parameter); which != no_id) covered[which] = true;
     }
     return gradient;
   }
@@ -38,9 +38,7 @@ struct policy_gradients final : regime_hooks {
     for (int i = 0; i < b.m.node_count; ++i) {
       node const& n = b.m.nodes[i];
       if (n.kind != primitive::write || n.region != b.region || !b.m.variables[variable_of(n)].trainable) continue;
-      bool found = false;
-      for (int k = 0; k < covered.count; ++k) found = found || covered.at[k] == variable_of(n);
-      if (found) continue;
+      if (covered[variable_of(n)]) continue;
       b.site = n.site;
       diagnostic d{};
       b.note(add_path(d << "G50 '", b.m, b.m.variables[variable_of(n)].path)

@@ -229,7 +229,7 @@ class training_replica {
   }
 
   number_id turns_ = no_id, since_ = no_id;  // rows of the numbers above
-  id_list<> updated_{};
+  id_list<max_variables> updated_{};
 };
 
 }  // namespace meshtensor

@@ -18,6 +18,7 @@
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/cond.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/each.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/extension.hpp"
@@ -152,6 +153,27 @@ TEST_CASE("operands of one node") {
     std::string const found(mt::verify(*made).view());
     CHECK_MESSAGE(found.empty(), found);
   });
+}
+
+namespace {
+/// The body of a map that uses `many` tensors from outside.
+struct outer_tensors {
+  void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, in);
+    std::vector<std::remove_const_t<decltype(x)>> outer;
+    for (int i = 0; i < many; ++i) outer.push_back(i == 0 ? x * x : outer.back() * x);
+    s.output("y", mt::map(s / "map", layers, [&](mt::scope auto) {
+               auto h = outer[0];
+               for (auto const& o : outer) h = h + o;
+               return h;
+             }));
+  }
+};
+}  // namespace
+
+TEST_CASE("tensors from outside of an each") {
+  check(mt::max_operands, "G12: an each or map uses more than 1024 tensors from outside",
+        [](int count) { traced<outer_tensors>(count); });
 }
 
 TEST_CASE("parameters and states") {

@@ -287,3 +287,107 @@ TEST_CASE("each index stops its own scan, as a scan does that goes on and choose
   stops.fill("x", {2, 3, 8, -1, 0.5, 0.5, 8, -8, 9, -6}), stops.fill("a", {1.5});
   for (double const v : numbers_of(stops.run().at("dx"))) CHECK(std::isfinite(v));
 }
+
+namespace {
+/// A branch whose condition comes from weights that all indices share, and that leads to the loss.
+struct common_condition {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), example, part);
+    auto const w = s.input("w", s.real(), part);
+    auto const [losses, dw] = mt::map(s / "examples", example, x, [&](mt::scope auto m, auto x1) {
+      auto const e = sum(x1 * w);
+      auto const loss = mt::cond(
+          m / "side", sum(w * w) > 0.5, [&](mt::scope auto) { return e * e + mean(mt::across(e, example), example); },
+          [&](mt::scope auto) { return e; });
+      return std::tuple(loss, gradient(loss, w));
+    });
+    s.output("losses", losses), s.output("dw", dw);
+  }
+};
+/// The same in a loop, which begins with the weights: no gradient flows back through `stop_gradient`.
+struct common_loop {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), example, part);
+    auto const w = s.input("w", s.real(), part);
+    auto const [losses, dw, counts] = mt::map(s / "examples", example, x, [&](mt::scope auto m, auto x1) {
+      auto const [count, size, total] = mt::while_loop(
+          m / "halve", mt::at_most(9), [](auto, auto h, auto) { return h > 1; },
+          [&](mt::scope auto, auto h, auto t) {
+            return std::tuple(h * 0.5, t + mean(mt::across(sum(x1 * w), example), example));
+          },
+          stop_gradient(sum(w * w)), sum(w * x1));
+      return std::tuple(total, gradient(total, w), count);
+    });
+    s.output("losses", losses), s.output("dw", dw), s.output("counts", counts);
+  }
+};
+}  // namespace
+
+TEST_CASE("a condition that is the same for all indices decides for all, also if the branch leads to a loss") {
+  program p = program::of<in_f64<common_condition>>();
+  numbers const x{0.5, 1, -1, 2, 0.25, 3, 1.5, -0.5, 2, 1};
+  for (numbers const& w : {numbers{1, -0.5}, numbers{0.5, 0.25}}) {
+    p.fill("x", x), p.fill("w", w);
+    bool const takes = w[0] * w[0] + w[1] * w[1] > 0.5;
+    numbers losses, dw;
+    double average = 0;
+    for (std::size_t i = 0; i < 5; ++i) average += (x[2 * i] * w[0] + x[2 * i + 1] * w[1]) / 5;
+    for (std::size_t i = 0; i < 5; ++i) {
+      double const e = x[2 * i] * w[0] + x[2 * i + 1] * w[1];
+      losses.push_back(takes ? e * e + average : e);
+      for (std::size_t k = 0; k < 2; ++k) dw.push_back(x[2 * i + k] * (takes ? 2 * e + 1 : 1));
+    }
+    mt::blocks const given = p.run();
+    check(numbers_of(given.at("losses")), losses), check(numbers_of(given.at("dw")), dw);
+  }
+}
+
+TEST_CASE("a condition behind stop_gradient is the same for all indices, and may stand around across") {
+  program p = program::of<in_f64<common_loop>>();
+  numbers const x{0.5, 1, -1, 2, 0.25, 3, 1.5, -0.5, 2, 1}, w{2, -1};
+  p.fill("x", x), p.fill("w", w);
+  numbers losses, dw;
+  double average = 0;
+  for (std::size_t i = 0; i < 5; ++i) average += (x[2 * i] * w[0] + x[2 * i + 1] * w[1]) / 5;
+  for (std::size_t i = 0; i < 5; ++i) {  // 5, 2.5, 1.25: three iterations
+    losses.push_back(x[2 * i] * w[0] + x[2 * i + 1] * w[1] + 3 * average);
+    for (std::size_t k = 0; k < 2; ++k) dw.push_back(x[2 * i + k] * 4);
+  }
+  mt::blocks const given = p.run();
+  check(numbers_of(given.at("counts")), numbers(5, 3.0));
+  check(numbers_of(given.at("losses")), losses), check(numbers_of(given.at("dw")), dw);
+}
+
+namespace {
+/// A branch with a loop that draws numbers: only what the loop gives has a logarithm, not what it begins with.
+struct loop_before_a_logarithm {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const runs = s.input("runs", s.real(), example);
+    auto const w = s.input("w", s.real());
+    auto const y = mt::map(s / "examples", example, runs, [&](mt::scope auto m, auto on) {
+      auto const number = mt::cast<mt::f64>(mt::index(m, example));
+      return mt::cond(
+          m / "side", on > 0,
+          [&](mt::scope auto b) {
+            auto const [count, k, h] = mt::while_loop(
+                b / "loop", mt::at_most(6), [&](auto, auto k1, auto) { return k1 < number + 1; },
+                [](mt::scope auto r, auto k1, auto h1) {
+                  return std::tuple(k1 + 1, h1 + 1 + 0 * mt::uniform(r / "u", r.real(), to()));
+                },
+                full(b, 0, b.real()), full(b, 0, b.real()));
+            return w * log(h) / mt::cast<mt::f64>(count);
+          },
+          [&](auto) { return w * 0; });
+    });
+    s.output("y", y), s.output("dw", gradient(sum(y), w));
+  }
+};
+}  // namespace
+
+TEST_CASE("an index that does not run a branch goes on there with the results of loops of one that does") {
+  program p = program::of<in_f64<loop_before_a_logarithm>>();
+  p.fill("runs", {-1, 1, -1, 1, -1}), p.fill("w", {1.5});
+  mt::blocks const given = p.run();
+  check(numbers_of(given.at("y")), {0, 1.5 * std::log(2) / 2, 0, 1.5 * std::log(4) / 4, 0});
+  check(numbers_of(given.at("dw")), {std::log(2) / 2 + std::log(4) / 4});
+}

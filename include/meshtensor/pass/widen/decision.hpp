@@ -16,29 +16,22 @@ struct decision {
   value_id takes_part;  // whether each index runs this iteration
   value_id first;       // true for the first of these, false for all others
   shape dims;           // of the indices
-  value_id outer;       // whether each index runs the body around this one: a value there, or no_id
-  value_id inside;      // the argument that stands for it
+  bool is_within;       // an index takes part only if it runs the body around this one, too
   bool is_passed_on;  // the decision is about a body around this one. `start` and `iterations` are operands, for which
                       // `takes_part` and `first` stand
 
   /// This decision in a region within the body: its facts are arguments of the region.
   constexpr decision passed_on(builder& b) const {
-    decision d{takes_part, first, {}, {}, dims, no_id, no_id, true};
+    decision d{takes_part, first, {}, {}, dims, false, true};
     d.takes_part = b.add(primitive::argument, {}, dtype::boolean, b.m.values[takes_part].dims);
     d.first = b.add(primitive::argument, {}, dtype::boolean, b.m.values[first].dims);
     return d;
-  }
-  /// From now on, an index takes part only if it runs the body around this one, too.
-  constexpr void join(builder& b, decision const& around) {
-    outer = around.takes_part;
-    inside = b.add(primitive::argument, {}, dtype::boolean, b.m.values[outer].dims);
   }
   /// Compares the iteration with `known`, how many iterations each index is known to run. A branch runs at most once.
   constexpr void begin(builder& b, value_id known, shape const& of_indices, bool is_branch) {
     dims = of_indices;
     value_id const now = is_branch ? constant(b, 0, dtype::i64) : b.add(primitive::iteration, {}, dtype::i64, shape{});
     takes_part = elementwise(b, function::less, {now, known});
-    if (inside != id{no_id}) takes_part = elementwise(b, function::logical_and, takes_part, inside);
     mark_as_mask_of_indices(b.m.nodes[b.m.values[takes_part].node]);
     value_id position = no_id;
     for (int i = 0; i < dims.count; ++i) {
@@ -78,7 +71,6 @@ struct decisions {
   constexpr decision& add(builder& b, region_id region) {
     if (!b.expect(count < most, "G42 more than 64 loops and branches differ by index")) --count;
     of[region] = static_cast<id>(++count);
-    rows[count - 1].outer = rows[count - 1].inside = no_id;
     return rows[count - 1];
   }
   constexpr decision& at(region_id region) { return rows[of[region] - 1]; }

@@ -18,12 +18,16 @@ struct hidden_dims {
   id_list<most, dim_id> dims;
   std::uint16_t of[max_values];              // by value: one bit for each of `dims`
   std::uint16_t without_copies[max_values];  // the same for its version that is computed without copies of indices
-  bool leads_to_loss[max_values];            // by value: the loss of a gradient is computed from it
+  bool leads_to_loss[max_values];            // by value: a gradient flows from the loss to it
+  id owner[max_regions];                     // by region: the node that owns it, plus 1
 
   constexpr explicit hidden_dims(meshtensor::module const& from)
-      : m(from), dims{}, of{}, without_copies{}, leads_to_loss{} {
-    for (int i = 0; i < m.node_count; ++i)
-      if (node const& n = m.nodes[i]; n.kind == primitive::hide || n.kind == primitive::show) add(n);
+      : m(from), dims{}, of{}, without_copies{}, leads_to_loss{}, owner{} {
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.kind == primitive::hide || n.kind == primitive::show) add(n);
+      for (int k = 0; k < n.regions.count; ++k) owner[m.region_of(n, k)] = static_cast<id>(i + 1);
+    }
     if (dims.count == 0 || dims.count > most) return;
     find_leads();
     spread();
@@ -38,10 +42,30 @@ struct hidden_dims {
     for (int k = 0; k < own.count; ++k) all.add(own.at[k]);
     return all;
   }
-  /// The dims by which the number of iterations of a loop that may end early differs, as bits.
+  /// The dims by which the number of iterations of a loop that may end early differs, as bits. Those of the decisions
+  /// around it are among them, because an index takes part only if it runs the bodies around the loop, too.
   constexpr unsigned of_decision(node const& n) const {
     if (n.kind != primitive::repeat || !loop::of(n).ends_early) return 0;
-    return without_copies[m.link(m.regions[m.region_of(n, 0)].arguments, 0)];
+    unsigned const own = without_copies[m.link(m.regions[m.region_of(n, 0)].arguments, 0)];
+    return own == 0 ? 0 : own | around(n.region);
+  }
+  /// The dims of the decisions around the nodes of a region, as bits: not all indices along them run it.
+  constexpr unsigned around(region_id r) const {
+    for (; owner[r] != 0; r = m.regions[r].parent)
+      if (unsigned const decision = of_decision(m.nodes[owner[r] - 1]); decision != 0) return decision;
+    return 0;
+  }
+  /// Whether an index that takes no part gets another one's slice from a `hide` node in the body of a decision. Then
+  /// the slice differs by all dims of the decision. If the slice shows one of them, a later `hide` of this dim does so.
+  constexpr bool is_replaced(node const& n) const {
+    if (n.kind != primitive::hide) return false;
+    view_attributes const a = view_attributes::of(n);
+    unsigned const decision = a.own_copy ? 0 : around(n.region);
+    if (decision == 0 || (decision & bit(a.dim)) == 0 || !m.operand_value(n, 0).dims.has(a.dim)) return false;
+    shape const shown = m.result_value(n).dims;
+    for (int k = 0; k < dims.count; ++k)
+      if ((decision >> k & 1) != 0 && shown.has(dims.at[k])) return false;
+    return true;
   }
   /// The dims of these bits.
   constexpr shape dims_of(unsigned bits) const { return wide(bits, shape{}); }
@@ -69,8 +93,9 @@ struct hidden_dims {
   /// gradient needs them, or if its result has the same dims anyway.
   constexpr bool reads_copies(node const& n) const {
     if (n.kind == primitive::write || n.kind == primitive::output) return false;
+    if (n.regions.count != 0) return leads(n);
     if (n.kind == primitive::gradient || n.results.count == 0 || leads(n)) return true;
-    return n.regions.count == 0 && of_operands(n, of) == of_operands(n, without_copies);
+    return of_operands(n, of) == of_operands(n, without_copies);
   }
   /// The dims by which result `k` of a node differs because of what the node computes, as bits. The result may differ
   /// by more dims, because it is a tensor by which an index takes a gradient.
@@ -102,16 +127,24 @@ struct hidden_dims {
       if (leads_to_loss[m.result(n, k)]) return true;
     return false;
   }
-  // An owner of regions stands behind their nodes.
+  // An owner of regions stands behind their nodes. No gradient flows to integers and conditions, or through
+  // stop_gradient. So what only a condition is computed from is not copied for each index, and the condition stays the
+  // same for all.
   constexpr void find_leads() {
+    auto const lead = [this](list const& values) {
+      for (int k = 0; k < values.count; ++k) {
+        value_id const v = m.link(values, k);
+        node const& maker = m.nodes[m.values[v].node];
+        bool const ends = maker.kind == primitive::elementwise &&
+                          maker.function == static_cast<std::uint8_t>(function::stop_gradient);
+        if (is_float(m.values[v].type) && !ends) leads_to_loss[v] = true;
+      }
+    };
     for (int i = m.node_count - 1; i >= 0; --i) {
       node const& n = m.nodes[i];
       if (n.kind != primitive::gradient && !leads(n)) continue;
-      for (int k = 0; k < n.operands.count; ++k) leads_to_loss[m.operand(n, k)] = true;
-      for (int r = 0; r < n.regions.count; ++r) {
-        list const results = m.regions[m.region_of(n, r)].results;
-        for (int k = 0; k < results.count; ++k) leads_to_loss[m.link(results, k)] = true;
-      }
+      lead(n.operands);
+      for (int r = 0; r < n.regions.count; ++r) lead(m.regions[m.region_of(n, r)].results);
     }
   }
 
@@ -127,6 +160,7 @@ struct hidden_dims {
     if (n.kind == primitive::show) return all & ~unsigned{bit(view_attributes::of(n).dim)};
     if (n.kind != primitive::hide) return all;
     view_attributes const a = view_attributes::of(n);
+    if (is_replaced(n)) all |= around(n.region);
     return a.own_copy || m.operand_value(n, 0).dims.has(a.dim) ? all | bit(a.dim) : all;
   }
   // The joins below take a value, its further dims, and whether only the version from copies has them.

@@ -6,16 +6,8 @@
 
 namespace meshtensor::detail {
 
-/// Whether a region is in the body of a loop or branch that not all indices along `dim` run as often. `owner` has the
-/// node that owns each region, plus 1.
-constexpr bool is_within_decision(hidden_dims const& hidden, id const* owner, region_id r, dim_id dim) {
-  for (; owner[r] != 0; r = hidden.m.regions[r].parent)
-    if (hidden.dims_of(hidden.of_decision(hidden.m.nodes[owner[r] - 1])).has(dim)) return true;
-  return false;
-}
-
 /// The error of a node that differs by index but must not, or an empty diagnostic.
-constexpr diagnostic refused_difference(hidden_dims const& hidden, id const* owner, node const& n) {
+constexpr diagnostic refused_difference(hidden_dims const& hidden, node const& n) {
   meshtensor::module const& m = hidden.m;
   diagnostic d{};
   for (int k = 0; k < n.results.count; ++k)
@@ -25,7 +17,7 @@ constexpr diagnostic refused_difference(hidden_dims const& hidden, id const* own
     if (dim_id const dim = hidden.hidden_and_shown(m.result(n, k)); dim != no_id)
       return d << "G44 a tensor differs by index of '" << m.dim_name(dim)
                << "' and has this dim, too: rename the dim of the tensor that is the same for all indices";
-  if (n.kind == primitive::show && is_within_decision(hidden, owner, n.region, view_attributes::of(n).dim))
+  if (n.kind == primitive::show && hidden.dims_of(hidden.around(n.region)).has(view_attributes::of(n).dim))
     return d << "G46 across stands in a loop or branch that not all indices of '"
              << m.dim_name(view_attributes::of(n).dim) << "' run: some have no such value; call it outside";
   if (n.operands.count == 0 || hidden.without_copies[m.operand(n, 0)] == 0) return d;
