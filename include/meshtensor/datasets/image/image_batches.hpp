@@ -69,8 +69,8 @@ struct image_options {
 class image_batches {
  public:
   /// errors  R65 a batch has no rows, images have no pixels, or the set has no image; R66 the options name no channels,
-  /// and some images are grey and some have colours; R90 there is no such number of channels; R91 the bounds of crops do
-  /// not fit each other
+  /// and some images are grey and some have colours; R90 there is no such number of channels; R91 the bounds of crops
+  /// do not fit each other
   image_batches(image_set const& set, image_options const& o) : set_(set), o_(o) {
     if (o.channels != 0 && o.channels != 1 && o.channels != 3)
       throw error("R90", {"images have no ", o.channels,
