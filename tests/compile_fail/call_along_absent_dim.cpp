@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation of one's own sees a dim whole that none of its operands has.
-// expect: meshtensor T01: call: no operand has a dim that the operation names in `whole`
+// expect: T01 call: no operand has a dim that the operation names in `whole`
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation of one's own gives a dim that its operand has and that it does not see whole.
-// expect: meshtensor T03: call: the operation gives a dim that an operand has, without naming it in `whole`
+// expect: T03 call: the operation gives a dim that an operand has, without naming it in `whole`
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

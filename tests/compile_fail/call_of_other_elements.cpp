@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation of one's own whose function takes floats is called with doubles.
-// expect: meshtensor T14: call: `run` of the operation takes a std::span<element const> for each operand
+// expect: T14 call: `run` of 'doubled' takes other arguments than a std::span<element const> for each operand
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory is planned for a number that a step may change.
-// expect: S18 'while_loop/1': at_most of a while_loop is a number of at least 1 that is known when the executable
+// expect: S18 the while_loop 'grow' (while_loop_limit_set_by_name.cpp:1
+// expect: needs at_most of a number of at least 1 that is known when the executable is made
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reduce.hpp"

@@ -51,7 +51,7 @@ struct images : mt::datasets::synthetic_images {
   mutable int decoded = 0;
   void read(std::int64_t number, mt::datasets::image& to) const override {
     ++decoded;
-    if (number == 40) mt::datasets::detail::image_is_damaged(name(number), "torn");
+    if (number == 40) mt::datasets::image_is_damaged(name(number), "torn");
     mt::datasets::synthetic_images::read(number, to);
   }
 };

@@ -76,7 +76,7 @@ inline void begin_tools(step_under_tools& step) {
     else if (static std::atomic<int> pages = 0; what == "html" || what.ends_with(".html"))
       write_page(step, path_number(what == "html" ? "plan.html" : what, ++pages));
     else
-      warn(j, "R86: MESHTENSOR_EXPLAIN has '" + std::string(what) +
+      warn(j, "R86: MESHTENSOR_EXPLAIN or --explain has '" + std::string(what) +
                   "': it prints plan, pictures or instructions, or writes FILE.html");
   }
   static std::atomic<int> drawn = 0;

@@ -4,6 +4,7 @@
 
 #include "meshtensor/graph/differentiation.hpp"
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/call/call_errors.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/detail/call_loop.hpp"
 
@@ -39,69 +40,6 @@ struct call_rule {
 
 namespace detail {
 
-constexpr shape called_rule(shape const& kept, shape const& gives) { return united(kept, gives); }
-/// The dims that the result keeps of the operands so far and of one more operand. Dims of `whole` are left out of each
-/// operand, because all operands together may have more dims than a shape holds.
-constexpr shape kept_rule(shape const& kept, shape const& operand, shape const& whole) {
-  return united(kept, without(operand, whole));
-}
-
-template <class Operation>
-concept names_whole_dims = requires { Operation::whole; };
-template <class Operation>
-concept names_given_dims = requires { Operation::gives; };
-template <class Operation>
-concept names_a_type = requires { Operation::type; };
-
-template <class... D>
-constexpr auto list_of(to_dims<D...>) {
-  return dims<D...>{};
-}
-template <class Operation>
-constexpr auto whole_dims() {
-  if constexpr (names_whole_dims<Operation>) return list_of(Operation::whole);
-  else return dims<>{};
-}
-template <class Operation>
-constexpr auto given_dims_of() {
-  if constexpr (names_given_dims<Operation>) return list_of(Operation::gives);
-  else return dims<>{};
-}
-template <class Operation>
-constexpr library_call library_call_of() {
-  if constexpr (requires { requires std::is_same_v<decltype(Operation::library), library_call const>; })
-    return Operation::library;
-  else return library_call::none;
-}
-/// The name of an operation in errors and in the fingerprint of a program: that of its type, or its own `label`.
-template <class Operation>
-constexpr name label_of_call() {
-  if constexpr (requires { requires std::is_same_v<decltype(Operation::label), name const>; }) return Operation::label;
-  else return type_name<Operation>();
-}
-template <class Operation, dtype First>
-constexpr dtype type_of_call() {
-  if constexpr (names_a_type<Operation>) return Operation::type;
-  else return First;
-}
-
-/// Whether the function accepts spans of these elements.
-template <class Operation, dtype R, dtype... T>
-concept runs_on = requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
-  Operation::run(x..., y);
-} || requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
-  Operation::run(extent, x..., y);
-};
-
-/// The dims that the result keeps of operands with the given lists of dims, after those of `Kept`.
-template <class Whole, class Kept, class... Lists>
-struct kept_dims {
-  using type = Kept;
-};
-template <class Whole, class Kept, class First, class... Rest>
-struct kept_dims<Whole, Kept, First, Rest...>
-    : kept_dims<Whole, result_dims_t<kept_rule, Kept, First, Whole>, Rest...> {};
-
 template <class Operation, class... H>
 constexpr auto record_call(H const&... operands) {
   builder& b = *owner_of(operands...);
@@ -123,55 +61,49 @@ constexpr auto record_call(H const&... operands) {
   }
   value_id const given[] = {operands.id...};
   value_id const v = add_node<call_rule>(b, given, call_attributes{static_cast<id>(row)}.packed(), {type});
-  using kept = typename kept_dims<whole, dims<>, typename H::dim_list...>::type;
-  return wrap<type, result_dims_t<called_rule, kept, gives>>(b, v);
+  return called_t<Operation, H...>(&b, v);
 }
 
-template <class Operation, dtype R, dtype... T>
-constexpr void check_call() {
-  static_assert(runs_on<Operation, R, T...>,
-                "meshtensor T14: call: `run` of the operation takes a std::span<element const> for each operand and a "
-                "std::span<element> for the result");
-}
-template <class... H, class... W>
-constexpr void check_whole(dims<W...>) {
-  (
-      []<class D>() {
-        static_assert((has_dim<H, D> || ...),
-                      "meshtensor T01: call: no operand has a dim that the operation names in "
-                      "`whole`");
-      }.template operator()<W>(),
-      ...);
-}
-
-template <class... H, class... G, class... W>
-constexpr void check_gives(dims<G...>, [[maybe_unused]] dims<W...> whole) {
-  (
-      []<class D>(auto) {
-        static_assert(
-            has_dim_v<dims<W...>, D> || ((is_any<typename H::dim_list> || !has_dim_v<typename H::dim_list, D>) && ...),
-            "meshtensor T03: call: the operation gives a dim that an operand has, without naming it in `whole`");
-      }.template operator()<G>(whole),
-      ...);
-}
-
+/// Whether the gradient of this operation is being recorded: its region is open, and its function has been called.
 template <class Operation, class... H>
-constexpr auto checked_call(line const& where, H const&... operands) {
+constexpr bool is_in_own_gradient(builder& b) {
   constexpr dtype type = type_of_call<Operation, nth<0, H...>::type::type>();
-  check_call<Operation, type, H::type...>();
-  check_whole<H...>(whole_dims<Operation>());
-  check_gives<H...>(given_dims_of<Operation>(), whole_dims<Operation>());
-  recording r(owner_of(operands...), where);
-  if constexpr (!runs_on<Operation, type, H::type...>) {
-    return std::get<0>(std::tuple(operands...));
+  name_id const label = b.intern(type_name<Operation>());
+  bool is_open = false, is_called = false;
+  for (int level = 0; level < b.depth; ++level) {
+    region const& r = b.m.regions[b.frames[level].region];
+    is_open = is_open || (r.kind == region_kind::gradient && r.label == label);
+  }
+  for (int row = 0; is_open && row < b.m.call_count; ++row)
+    is_called = is_called || b.m.calls[row].run == &run_call<Operation, type, H::type...>;
+  return is_called;
+}
+
+template <class Operation, class Line, class... H>
+constexpr called_t<Operation, H...> checked_call(Line const& where, H const&... operands) {
+  using result = called_t<Operation, H...>;
+  if constexpr (is_refused<Line>) {
+    return given_up<result::type, typename result::dim_list>(operands...);
   } else {
+    recording r(owner_of(operands...), where);
     auto const body = [](H const&... x) { return record_call<Operation>(x...); };
-    using result = decltype(body(operands...));
-    if constexpr (requires(H const&... x, result const& y) { Operation::gradient(x..., y, y); })
+    auto const note = [&](char const* problem) {
+      diagnostic d{};
+      r.b.note(d << "G30 the gradient of the operation '" << type_name<Operation>() << "' " << problem);
+    };
+    if constexpr (requires(H const&... x, result const& y) { Operation::gradient(x..., y, y); }) {
+      if (is_in_own_gradient<Operation, H...>(r.b)) {
+        note("calls the operation itself: call another operation there, which may run the same function");
+        return body(operands...);
+      }
       return record_composite(
           r.b, type_name<Operation>(), body, [](auto const&... all) { return Operation::gradient(all...); },
           operands...);
-    else return body(operands...);
+    } else {
+      if constexpr (requires(Operation& o, H const&... x, result const& y) { o.gradient(x..., y, y); })
+        note("is not static: write static constexpr auto gradient(...)");
+      return body(operands...);
+    }
   }
 }
 
@@ -198,21 +130,25 @@ constexpr auto checked_call(line const& where, H const&... operands) {
 /// layout  dims of `whole` and `gives` must not be sharded. If they are, they are gathered first
 /// grad    `gradient(operands…, result, cotangent)` returns the operands' cotangents, several as a tuple. Without it,
 ///         differentiation through the call is an error, G30
-/// errors  T01 no operand has a dim of `whole`; T14 `run` does not take these spans
+/// errors  T01 no operand has a dim of `whole`; T03 `gives` has a dim that an operand keeps; T14 `run` does not take
+///         these spans; G30 `gradient` calls the operation itself
 template <class Operation, handle A>
-constexpr auto call(A const& a, line const& where = {}) {
+constexpr detail::called_t<Operation, A> call(A const& a, detail::call_line<Operation, A> const& where = {}) {
   return detail::checked_call<Operation>(where, a);
 }
 template <class Operation, handle A, handle B>
-constexpr auto call(A const& a, B const& b, line const& where = {}) {
+constexpr detail::called_t<Operation, A, B> call(A const& a, B const& b,
+                                                 detail::call_line<Operation, A, B> const& where = {}) {
   return detail::checked_call<Operation>(where, a, b);
 }
 template <class Operation, handle A, handle B, handle C>
-constexpr auto call(A const& a, B const& b, C const& c, line const& where = {}) {
+constexpr detail::called_t<Operation, A, B, C> call(A const& a, B const& b, C const& c,
+                                                    detail::call_line<Operation, A, B, C> const& where = {}) {
   return detail::checked_call<Operation>(where, a, b, c);
 }
 template <class Operation, handle A, handle B, handle C, handle D>
-constexpr auto call(A const& a, B const& b, C const& c, D const& d, line const& where = {}) {
+constexpr detail::called_t<Operation, A, B, C, D> call(A const& a, B const& b, C const& c, D const& d,
+                                                       detail::call_line<Operation, A, B, C, D> const& where = {}) {
   return detail::checked_call<Operation>(where, a, b, c, d);
 }
 

@@ -96,6 +96,16 @@ constexpr auto scan(S const& s, D const& d, A const& a, B const& b = {}, C const
   auto const start = detail::start_of_refused(s, d, a, b, c);
   return std::tuple(start, start);
 }
+/// Rejects an end of a repeat, which has other parameters in each iteration.
+template <scope S, dim_type D, class Carry, class A, class B, class C = detail::none_given>
+requires(detail::is_until<B> || detail::is_until<C>)
+constexpr auto repeat(S const& s, D const& d, Carry const& start, A const& a, B const& b, C const& c = {},
+                      detail::refused_call<"T37 repeat takes no mt::until: write mt::scan, which stops at a condition, "
+                                           "and whose iterations share their parameters",
+                                           Carry> const& = {}) {
+  auto const first = detail::start_of_refused(s, d, start, a, b, c);
+  return std::tuple(first, first);
+}
 /// Rejects an end that is no `until`, such as a condition alone.
 template <scope S, dim_type D, class Carry, class Xs, class Body, detail::argument End>
 requires(detail::is_handles<Carry> && detail::is_handles<Xs> && !detail::is_until<End>)

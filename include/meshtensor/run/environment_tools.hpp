@@ -53,12 +53,19 @@ char const* tool_in_environment() {
   return nullptr;
 }
 
+/// The option of the command line that sets a variable, for example `--explain`.
+inline std::string option_of(std::string_view variable) {
+  std::string option = "--";
+  for (char c : variable.substr(std::string_view("MESHTENSOR_").size())) option += static_cast<char>(c - 'A' + 'a');
+  return option;
+}
+
 template <class = lazy>
 void begin_registered_tools(step_under_tools& step) {
   static std::atomic<bool> told = false;
   if (environment_tools const* const tools = registered_tools) tools->begin(step);
   else if (!told.exchange(true))
-    warn(step.runner(), std::string("R86: ") + tool_in_environment() +
+    warn(step.runner(), std::string("R86: ") + tool_in_environment() + " or " + option_of(tool_in_environment()) +
                             " is set, but this program has no such tools: link meshtensor::compiled, or include "
                             "meshtensor/inspect/environment.hpp in one of its files");
 }

@@ -2,12 +2,15 @@
 // Arguments of a step, by name: whole arrays, one rank's parts of arrays, memory for outputs, and numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ranges>
 #include <span>
+#include <type_traits>
 
 #include "meshtensor/array/array_view.hpp"
 #include "meshtensor/tensor/tensor.hpp"
+#include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor {
 
@@ -49,6 +52,17 @@ template <name Label, class T>
 requires std::is_arithmetic_v<T>
 constexpr auto feed(T const& one) {
   return fed_elements<Label, T>{&one, 1};
+}
+
+/// Stands for an argument of a step that has no name, so that the compiler reports no further errors about it.
+struct nothing_fed {};
+/// Rejects a name as an argument. The sentence depends on T, so that it is made only for a call.
+template <std::size_t N, class T>
+constexpr nothing_fed feed(
+    char const (&)[N], T const&,
+    detail::refused_call<"T19 feed takes the name of the input in angle brackets: mt::feed<\"x\">(x)",
+                         std::conditional_t<N == 0, T, detail::none_given>> const& = {}) {
+  return {};
 }
 
 /// One rank's part of an array, read in place. `size` is -1 if it is unknown.

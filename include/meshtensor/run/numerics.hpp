@@ -129,6 +129,7 @@ class numerics_check {
                         seen.size(), " elements are not finite, the first is ", number_at(seen, bad.first), where,
                         ranks_ < 2 ? "" : " on rank " + std::to_string(p.rank()), when,
                         given                               ? ": it was so before the step computed anything"
+                        : !numbers_of(made_by).empty()      ? ": set the number to a finite value"
                         : made_by.kind == primitive::repeat ? ": a sum over its iterations"
                                                             : ": what it is made from is finite"});
   }
@@ -137,7 +138,21 @@ class numerics_check {
     if (n.kind == primitive::read)
       return "the parameter or state '" + path_text(m_, m_.variables[variable_of(n)].path) + "'";
     name const* const own = own_name_of(m_, n);
-    return own == nullptr ? text_of(n) : own->text();
+    return (own == nullptr ? text_of(n) : own->text()) + numbers_of(n);
+  }
+  /// The numbers that give a constant its value: ` of the number 'rate'`.
+  std::string numbers_of(node const& n) const {
+    std::string text;
+    if (n.kind == primitive::constant) add_numbers(text, n.attribute[0]);
+    return text;
+  }
+  void add_numbers(std::string& text, id row) const {
+    number_row const& r = m_.numbers[row];
+    if (r.kind == number_row::named)
+      text += (text.empty() ? " of the number '" : ", '") + m_.names[r.first].text() + "'";
+    if (r.kind != number_row::expression) return;
+    add_numbers(text, r.first);
+    if (r.second != id{no_id}) add_numbers(text, r.second);
   }
   static char const* number_at(view const& v, std::int64_t i) {
     auto const words = [&]<class Bits>(Bits sign, Bits exponent) {

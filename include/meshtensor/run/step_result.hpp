@@ -2,10 +2,12 @@
 // Results of a step: numbers, and outputs with dims.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
 #include "meshtensor/base/name.hpp"
 #include "meshtensor/tensor/call.hpp"
+#include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor {
 
@@ -52,6 +54,14 @@ class step_result {
   template <name Label>
   auto get(checked_line<typename Executable::template output_finding<Label>> const& = {}) const {
     return e_->template found<Label>();
+  }
+  /// Rejects a name as an argument. The sentence depends on N, so that it is made only for a call.
+  template <std::size_t N>
+  no_output get(char const (&)[N],
+                detail::refused_call<"T19 get takes the name of the output in angle brackets: "
+                                     "step(...).get<\"loss\">()",
+                                     std::conditional_t<N == 0, Executable, detail::none_given>> const& = {}) const {
+    return {};
   }
 
  private:

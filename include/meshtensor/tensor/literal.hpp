@@ -82,7 +82,7 @@ inline constexpr literal is_not_changed =
 inline constexpr literal is_not_known =
     "T27 a tensor has no value while the program is traced: select(condition, a, b) chooses for each element, "
     "maximum(a, "
-    "b) and minimum(a, b) the one or the other, mt::cond takes one of two branches";
+    "b) and minimum(a, b) the one or the other, mt::cond takes one of two branches, mt::while_loop repeats a body";
 inline constexpr literal is_no_number =
     "T27 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by "
     "name; "

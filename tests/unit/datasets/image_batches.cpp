@@ -26,7 +26,7 @@ struct some_images : mt::datasets::synthetic_images {
         damaged(std::move(d)) {}
   void read(std::int64_t number, mt::datasets::image& to) const override {
     ++decoded;
-    if (damaged.contains(number)) mt::datasets::detail::image_is_damaged(name(number), "torn");
+    if (damaged.contains(number)) mt::datasets::image_is_damaged(name(number), "torn");
     mt::datasets::synthetic_images::read(number, to);
   }
 };
@@ -302,6 +302,52 @@ TEST_CASE("damaged images are thrown in their turn, or named and left out") {
   CHECK(std::all_of(b.pixels.end() - 9 * 13 * 3, b.pixels.end(), [](float p) { return p == 0; }));
   most.read(6, b);
   CHECK(b.skipped.empty());
+}
+
+TEST_CASE("what a set gives is checked: its size, and the extents, bytes and label of each image") {
+  struct own_images : mt::datasets::image_set {
+    std::vector<std::string> names{"first", "second"};
+    std::int64_t count = 4, height = 3, width = 2;
+    std::size_t bytes = 18;
+    std::int32_t wrong_label = 1;
+    bool fails = false;
+    std::int64_t size() const override { return count; }
+    std::vector<std::string> const& classes() const override { return names; }
+    std::int32_t label(std::int64_t n) const override { return n == 1 ? wrong_label : 0; }
+    std::string name(std::int64_t n) const override { return "line " + std::to_string(n + 1); }
+    void read(std::int64_t, mt::datasets::image& to) const override {
+      if (fails) throw std::runtime_error("line 2 has 5 columns");
+      to.height = height, to.width = width;
+      to.pixels.assign(bytes, 7);
+    }
+  };
+  auto const said = [](auto change, bool seeded = false) {
+    own_images set;
+    change(set);
+    mt::datasets::image_options o{.rows = 2, .height = 2, .width = 2, .shorter = 2, .skip_damaged = true};
+    if (seeded) o.seed = 1;
+    return refusal([&] {
+      mt::datasets::image_batches const all(set, o);
+      mt::datasets::image_batch b;
+      all.read(0, b), all.read(2, b);
+    });
+  };
+  CHECK(said([](auto&) {}).empty());
+  for (bool const seeded : {false, true})
+    CHECK(said([](auto& set) { set.count = 0; }, seeded) ==
+          "meshtensor R65: a set of images has no image: check the size() of the set");
+  CHECK(said([](auto& set) { set.bytes = 6; }) ==
+        "meshtensor R97: the image 'line 1' has 6 bytes and 3 x 2 pixels: give each pixel three bytes, red, green and "
+        "blue, also if it is grey");
+  for (std::int64_t const wrong : {std::int64_t{0}, std::int64_t{-3}, std::int64_t{1} << 62}) {
+    CHECK(said([&](auto& set) { set.height = wrong; }).starts_with("meshtensor R97: the image 'line 1' has 18 bytes"));
+    CHECK(said([&](auto& set) { set.width = wrong; }).starts_with("meshtensor R97: the image 'line 1' has 18 bytes"));
+  }
+  for (std::int32_t const wrong : {2, -1})
+    CHECK(said([&](auto& set) { set.wrong_label = wrong; }) == "meshtensor R97: the image 'line 2' has the label " +
+                                                                   std::to_string(wrong) +
+                                                                   ", but the set has 2 classes: labels count from 0");
+  CHECK(said([](auto& set) { set.fails = true; }) == "line 2 has 5 columns");
 }
 
 TEST_CASE("options and places that there are not") {

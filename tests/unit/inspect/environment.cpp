@@ -98,8 +98,9 @@ TEST_CASE("a plan, pictures and instructions are printed") {
   told const wrong = printed("picture");
   CHECK(wrong.text.empty());
   CHECK(wrong.warnings ==
-        std::vector<std::string>{"R86: MESHTENSOR_EXPLAIN has 'picture': it prints plan, pictures or instructions, or "
-                                 "writes FILE.html"});
+        std::vector<std::string>{
+            "R86: MESHTENSOR_EXPLAIN or --explain has 'picture': it prints plan, pictures or instructions, or "
+            "writes FILE.html"});
   variable const two("MESHTENSOR_MESH", "data=2");
   step_of_test const of_two(none);
   CHECK(printed("pictures").text == mt::pictures(of_two));
@@ -218,8 +219,15 @@ TEST_CASE("a program without the tools says how to get them, once") {
   mt::detail::registered_tools = tools;
   CHECK(all.text.empty());
   CHECK(all.warnings == std::vector<std::string>{
-                            "R86: MESHTENSOR_PROFILE is set, but this program has no such tools: link "
+                            "R86: MESHTENSOR_PROFILE or --profile is set, but this program has no such tools: link "
                             "meshtensor::compiled, or include meshtensor/inspect/environment.hpp in one of its files"});
+}
+
+TEST_CASE("a wrong number of threads is refused on every device") {
+  auto const job = mt::job::as_threads();
+  variable const asked("MESHTENSOR_THREADS", "abc");
+  CHECK(meshtensor_test::sentence([&] { run_a_step(job); }) ==
+        "meshtensor R29: MESHTENSOR_THREADS is 'abc', but takes a number of threads, or 0 for one on each core");
 }
 
 TEST_CASE("axes that the program leaves open have their sizes from MESHTENSOR_MESH") {

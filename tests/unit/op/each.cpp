@@ -101,6 +101,53 @@ TEST_CASE("members of an ensemble learn as each of them would alone") {
 }
 
 namespace {
+/// Members learn at rates of their own: each takes a share of the whole step of Adam.
+struct rates_of_members {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, in);
+    auto const loss = mt::each(s / "members", member, s.input("rates", s.real(), member), [&](auto m, auto rate) {
+      auto const error = network(m / "network", x) - 1;
+      auto const l = mean(error * error);
+      auto const by = mt::gradient_by_parameters<mt::f64>(l);
+      mt::adamw{.learning_rate = 1, .weight_decay = 0.1}.minimize(m / "optimizer", by);
+      for (int i = 0; i < by.size(); ++i) {
+        auto const w = by[i].parameter;
+        m.amend(w, w + rate * (m.next(w) - w));
+      }
+      return l;
+    });
+    s.output("loss", loss);
+  }
+};
+/// The same members, all with one rate.
+template <int Percent>
+struct at_rate {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, in);
+    auto const loss = mt::each(s / "members", member, [&](mt::scope auto m) {
+      auto const error = network(m / "network", x) - 1;
+      auto const l = mean(error * error);
+      mt::adamw{.learning_rate = Percent / 100.0, .weight_decay = 0.1}.minimize(m / "optimizer", l);
+      return l;
+    });
+    s.output("loss", loss);
+  }
+};
+}  // namespace
+
+TEST_CASE("a share of the update of an optimizer is a learning rate for each member") {
+  program own = program::of<in_f64<rates_of_members>>(), one = program::of<in_f64<at_rate<10>>>(),
+          two = program::of<in_f64<at_rate<2>>>(), three = program::of<in_f64<at_rate<30>>>();
+  own.fill("rates", numbers{0.1, 0.02, 0.3});
+  for (program* p : {&own, &one, &two, &three}) p->fill("x", numbers{0.5, -1, 2, 0.25, -0.75, 1, 0, 1.5});
+  for (int step = 0; step < 4; ++step) {
+    numbers wanted;
+    for (std::size_t i = 0; program* p : {&one, &two, &three}) wanted.push_back(numbers_of(p->run().at("loss"))[i++]);
+    check(numbers_of(own.run().at("loss")), wanted);
+  }
+}
+
+namespace {
 /// Gradients by index of shared weights, and of a tensor from outside.
 struct per_example {
   constexpr void operator()(mt::scope auto s) const {

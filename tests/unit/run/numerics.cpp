@@ -110,6 +110,13 @@ void every_case() {
   {
     case_of<Device> c;
     c.step.check_numerics();
+    auto const e = c.error_of(std::numeric_limits<double>::quiet_NaN());
+    has(e, "R32: constant of the number 'least' " + at(line_of_log) + " gives f32[]");
+    has(e, ": set the number to a finite value");
+  }
+  {
+    case_of<Device> c;
+    c.step.check_numerics();
     c.x.assign(16, 3e38f);
     has(c.error_of(), "R32: einsum in blocks " + at(line_of_product) + " gives f32[batch/data, inner/model]: 8 of 8");
   }

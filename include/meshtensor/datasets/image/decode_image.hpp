@@ -41,7 +41,7 @@ inline std::string_view image_format(std::span<std::uint8_t const> bytes) {
 inline void decode_image(std::span<std::uint8_t const> bytes, std::string const& name, image& to,
                          [[maybe_unused]] std::int64_t most_pixels = image::most_pixels) {
   std::string_view const format = detail::image_format(bytes);
-  if (bytes.empty()) detail::image_is_damaged(name, "it is empty");
+  if (bytes.empty()) image_is_damaged(name, "it is empty");
   if (format != "JPEG" && format != "PNG")
     throw error("R60", {"the image '", name, "' is ", format.empty() ? "of an unknown format" : format,
                         ", not JPEG or PNG: convert it, or leave it out"});

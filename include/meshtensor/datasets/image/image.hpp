@@ -10,7 +10,7 @@
 
 namespace meshtensor::datasets {
 
-/// An RGB image, row-major: `pixels` [height, width, 3].
+/// An RGB image, row-major: `pixels` [height, width, 3]. A grey pixel has three equal bytes.
 struct image {
   /// An image with more pixels is refused, because it would take more than 600 MB of memory.
   static constexpr std::int64_t most_pixels = 200'000'000;
@@ -35,11 +35,13 @@ struct image_box {
   bool operator==(image_box const&) const = default;
 };
 
-namespace detail {
-/// Throws, for example, `image 'cats/7.jpg' is damaged: Premature end of JPEG file: copy it again, or leave it out`.
+/// Throws the error R60, for example `the image 'cats/7.jpg' is damaged: Premature end of JPEG file: copy it again, or
+/// leave it out`. A set of images calls it in `read`. With `skip_damaged`, batches then leave out the image.
 [[noreturn]] inline void image_is_damaged(std::string const& name, std::string const& problem) {
   throw error("R60", {"the image '", name, "' is damaged: ", problem, ": copy it again, or leave it out"});
 }
+
+namespace detail {
 /// Refuses an image that claims to be too large before memory is allocated for it.
 inline void check_image_extents(std::string const& name, std::int64_t height, std::int64_t width, std::int64_t most) {
   if (height < 1 || width < 1) image_is_damaged(name, "it has no pixels");

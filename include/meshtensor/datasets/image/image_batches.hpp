@@ -68,8 +68,9 @@ struct image_options {
 /// rows. Several threads may read at once.
 class image_batches {
  public:
-  /// errors  R65 a batch has no rows, or images have no pixels; R66 the options name no channels, and some images are
-  /// grey and some have colours; R90 there is no such number of channels; R91 the bounds of crops do not fit each other
+  /// errors  R65 a batch has no rows, images have no pixels, or the set has no image; R66 the options name no channels,
+  /// and some images are grey and some have colours; R90 there is no such number of channels; R91 the bounds of crops
+  /// do not fit each other
   image_batches(image_set const& set, image_options const& o) : set_(set), o_(o) {
     if (o.channels != 0 && o.channels != 1 && o.channels != 3)
       throw error("R90", {"images have no ", o.channels,
@@ -77,6 +78,7 @@ class image_batches {
     if (o.rows < 1 || o.height < 1 || o.width < 1)
       throw error("R65", {"a batch of ", o.rows, " images of ", o.width, " x ", o.height,
                           " pixels is none: each of these is at least 1"});
+    if (set.size() < 1) throw error("R65", {"a set of images has no image: check the size() of the set"});
     if (o.shorter < 0 || o.most_moved < 0 || o.bounds.least_area > o.bounds.most_area || !(o.bounds.least_area > 0) ||
         o.bounds.least_aspect > o.bounds.most_aspect || !(o.bounds.least_aspect > 0))
       throw error("R91", {"images cannot be cropped by these options: sizes are not negative, areas and aspects are ",
@@ -100,7 +102,8 @@ class image_batches {
 
   /// Reads the batch whose first row has this position, or a part of it. It decodes only the images of the part.
   ///
-  /// errors  R60 an image is damaged; R92 there is no such position or part; R93 an image is too small for its crop
+  /// errors  R60 an image is damaged; R92 there is no such position or part; R93 an image is too small for its crop;
+  /// R97 an image has not three bytes for each pixel, or a label beyond the classes. The set's own exceptions pass
   void read(std::int64_t place, image_batch& to, image_part const& mine = {}) const {
     interval const rows = share(o_.rows, mine.rows, place);
     interval const height = share(o_.height, mine.height, place), width = share(o_.width, mine.width, place);
@@ -147,6 +150,7 @@ class image_batches {
   bool read_image(std::int64_t number, image& whole, image_batch& to) const {
     try {
       set_.read(number, whole);
+      detail::check_image_of(set_, number, whole);
       if (o_.channels == 1) make_grey(whole);  // before it is resized, as in Pillow
       return true;
     } catch (error const& e) {

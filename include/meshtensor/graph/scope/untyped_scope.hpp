@@ -84,8 +84,15 @@ class untyped_scope {
     diagnostic d{};
     add_scope(d << "G04 '" << label << "' belongs to ", b_->m, path_);
     add_scope(d << ", but is used in ", b_->m, b_->path);
-    b_->note(d << ": write the part as inline constexpr mt::layer part = [](mt::scope auto s, auto x) {...}, "
-                  "and call it with the scope, part(s / \"name\", x)");
+    b_->note(d << (is_around(b_->path)
+                       ? ": use the scope that the body takes there as its first argument, or declare it before"
+                       : ": write the part as inline constexpr mt::layer part = [](mt::scope auto s, auto x) {...}, "
+                         "and call it with the scope, part(s / \"name\", x)"));
+  }
+  /// Whether this scope has the path within it, so that a body uses the scope of the code around it.
+  constexpr bool is_around(path_id path) const {
+    while (path != no_id && path != path_) path = b_->m.paths[path].parent;
+    return path == path_;
   }
   constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;

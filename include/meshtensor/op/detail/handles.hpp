@@ -54,7 +54,11 @@ constexpr value_id aligned(builder& b, value_id v, shape const& like, char const
     dtype const type = b.m.values[v].type;
     diagnostic d{};
     add_type(add_type(d << "T03 " << what << " is ", b.m, type, dims) << ", but " << wanted << " is ", b.m, type, like);
-    b.note(d << ": both have the same dims; sum over one, or rename one");
+    bool const is_first_carry = dims.includes(like) && std::string_view(wanted) == "the carry";
+    b.note(d << (is_first_carry
+                     ? ": begin with a carry of all these dims, by broadcast(x, ...) or full(..., to(...)), or "
+                       "reduce the next one"
+                     : ": both have the same dims; sum over one, or rename one"));
   }
   return dims == like ? v : b.add(primitive::transpose, {b.use(v)}, b.m.values[v].type, like);
 }

@@ -69,6 +69,20 @@ constexpr std::int64_t most_iterations(module const& m, binding const& b, dim_ro
   return most->real > static_cast<double>(longest_dim) ? longest_dim + 1 : static_cast<std::int64_t>(most->real);
 }
 
+/// Adds the loop that counts its iterations by a dim: ` 'newton' (train.cpp:31)`.
+[[gnu::cold]] constexpr void add_loop(diagnostic& d, module const& m, dim_id counted) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    bool has_it = false;
+    for (int a = 0; a < max_attributes; ++a)
+      has_it = has_it || (declared(m, n).attributes[a].kind == attribute_kind::dim && n.attribute[a] == counted);
+    if (!has_it || n.kind != primitive::repeat) continue;
+    if (n.path != no_id) add_path(d << " '", m, n.path) << "'";
+    add_line(d, m, n.site);
+    return;
+  }
+}
+
 constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
   for (dim_extent const& g : given) {
     int d = 0;
@@ -126,8 +140,9 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
       if (row.kind == dim_row::counted) {
-        b.report << "S18 '" << m.dim_name(d) << "': at_most of a while_loop is a number of at least 1 that is known "
-                 << "when the executable is made: a literal, or made of extents";
+        add_loop(b.report << "S18 the while_loop", m, static_cast<dim_id>(d));
+        b.report << " needs at_most of a number of at least 1 that is known when the executable is made: a literal, or "
+                 << "made of extents";
         return;
       }
       b.report << "S16 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]

@@ -70,6 +70,7 @@ class step_arguments {
   void take(axis_extent const&) {}
   void take(std::vector<dim_extent> const&) {}
   void take(std::vector<axis_extent> const&) {}
+  void take(nothing_fed const&) {}
   template <name Label>
   void take(set_number<Label> const& s) {
     if constexpr (Label == name("seed") && !has_number(Stages::traced, Label)) {
