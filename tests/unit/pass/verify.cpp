@@ -189,7 +189,8 @@ TEST_CASE("one variable is written once in each of several entries") {
                                        false,
                                        {},
                                        0,
-                                       false};
+                                       false,
+                                       {}};
   for (int entry = 0; entry < 2; ++entry) {
     b.begin_region(mt::region_kind::entry, name);
     b.region = static_cast<mt::region_id>(entry);
