@@ -68,11 +68,11 @@ struct elastic {
 struct star {
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int n) { return n - 1; }
-  static constexpr mt::edge incoming(int n, std::int64_t, int replica, int slot) {
-    if (replica == 0) return {slot + 1, 0.5};
+  static constexpr mt::edge incoming(int n, std::int64_t, int own, int slot) {
+    if (own == 0) return {slot + 1, 0.5};
     return slot == 0 ? mt::edge{0, 1.0 / n} : mt::edge{};
   }
-  static constexpr double kept(int n, std::int64_t, int replica) { return replica == 0 ? 1.0 / n : 0.5; }
+  static constexpr double kept(int n, std::int64_t, int own) { return own == 0 ? 1.0 / n : 0.5; }
 };
 
 // Eight examples: the batch of one model, or two for each of four replicas.
