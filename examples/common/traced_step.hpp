@@ -215,7 +215,7 @@ class traced_step {
         mt::detail::compare_steps({*p.graph, p.entry, plan_->rules(), p.counted, plan_->capabilities().fuses}, values_,
                                   [&](mt::store& values, mt::detail::use_of_step use) {
                                     traced_step again(values, remake());
-                                    take(again);
+                                    take(again), again.session_->inputs().take();
                                     mt::detail::checked_session<Device> here(*again.session_);
                                     use(again.bound_mesh(), here);
                                   });

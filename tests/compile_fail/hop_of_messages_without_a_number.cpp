@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of messages of some topologies depends on the number of workers.
-// expect: G49: hop: the number of messages in a round depends on the number of workers: declare the dim of the workers
+// The number of messages of some topologies depends on the number of replicas.
+// expect: G49 the topology complete: the number of messages in a round, slots(n), depends on the number of replicas
 #include "meshtensor/regime/complete.hpp"
 #include "meshtensor/regime/hop.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All rounds change one public copy, although their messages differ.
-// expect: G49 the topology one_for_all of 4 workers: worker 0 changes the same public copy in the rounds
+// expect: G49 the topology one_for_all of 4 replicas: replica 0 changes the same public copy in the rounds
 #include "meshtensor/nn/sgd.hpp"
 #include "meshtensor/regime/regime.hpp"
 

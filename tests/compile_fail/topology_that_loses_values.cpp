@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A topology keeps the sum of values.
-// expect: G49 the topology onward of 4 workers does not keep the sum of values
+// expect: G49 the topology onward of 4 replicas does not keep the sum of values
 #include "meshtensor/regime/hop.hpp"
 
 namespace mt = meshtensor;

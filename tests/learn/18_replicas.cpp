@@ -64,16 +64,15 @@ struct elastic {
   }
 };
 
-// A topology of your own is a type with four functions. Here worker 0 hears of all others, and all others of worker 0.
+// A topology of your own is a type with four functions. Here replica 0 hears of all others, and all others of it.
 struct star {
-  static constexpr bool slots_vary = true;
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int n) { return n - 1; }
-  static constexpr mt::edge incoming(int n, std::int64_t, int worker, int slot) {
-    if (worker == 0) return {slot + 1, 0.5};
+  static constexpr mt::edge incoming(int n, std::int64_t, int own, int slot) {
+    if (own == 0) return {slot + 1, 0.5};
     return slot == 0 ? mt::edge{0, 1.0 / n} : mt::edge{};
   }
-  static constexpr double kept(int n, std::int64_t, int worker) { return worker == 0 ? 1.0 / n : 0.5; }
+  static constexpr double kept(int n, std::int64_t, int own) { return own == 0 ? 1.0 / n : 0.5; }
 };
 
 // Eight examples: the batch of one model, or two for each of four replicas.
@@ -150,7 +149,7 @@ TEST_CASE("a rank sends its replica to one neighbour, instead of reducing all of
 
 TEST_CASE("facts of a topology are constants, and the compiler checks them") {
   static_assert(mt::facts_of<mt::one_peer_exponential>(8).deviation < 1e-12);  // three rounds give the exact mean
-  static_assert(mt::facts_of<mt::one_peer_exponential>(6).deviation > 0.08);   // but not among six workers
+  static_assert(mt::facts_of<mt::one_peer_exponential>(6).deviation > 0.08);   // but not among six replicas
   static_assert(mt::facts_of<mt::base_graph<1>>(6).deviation < 1e-12);         // this one does for any number
   static_assert(mt::check_topology<star>(4).empty());
   CHECK(text_of(mt::facts_of<star>(4)).find("all are connected after 1 round") != std::string::npos);

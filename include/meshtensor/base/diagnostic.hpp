@@ -115,6 +115,9 @@ constexpr void raise(diagnostic const& report) {
 
 namespace meshtensor {
 
+/// The sentence with its code, or nothing if there is no error.
+inline std::string text_of(diagnostic const& report) { return std::string(report.view()); }
+
 inline std::string phrase::text() const {
   if (is_number_) return std::to_string(number_);
   return name_ == nullptr ? std::string(text_) : name_->text();

@@ -74,24 +74,31 @@ constexpr int count_of_texts(diagnostic const& report) {
   return count;
 }
 
+/// The error that a pass has stored in its result, or that a check has returned.
+template <class Result>
+constexpr diagnostic const& report_of(Result const& result) {
+  if constexpr (requires { result.report; }) return result.report;
+  else return result;
+}
+
 template <template <text...> class Error, auto const& Result, int... I>
 constexpr auto error_in_texts(std::integer_sequence<int, I...>) {
   constexpr auto size = [](int i) {
-    return static_cast<std::size_t>(begin_of_text(Result.report, i + 1) - begin_of_text(Result.report, i)) + 1;
+    return static_cast<std::size_t>(begin_of_text(report_of(Result), i + 1) - begin_of_text(report_of(Result), i)) + 1;
   };
-  return Error<text<size(I)>(Result.report, begin_of_text(Result.report, I))...>{};
+  return Error<text<size(I)>(report_of(Result), begin_of_text(report_of(Result), I))...>{};
 }
 
 /// The error of a finding, as a value of its type. It is `no_error` if there is none, or if the compiler has already
 /// said it.
 template <auto const& Result>
 constexpr auto error_of() {
-  if constexpr (Result.report.empty() || Result.report.is_said) {
+  if constexpr (report_of(Result).empty() || report_of(Result).is_said) {
     return no_error{};
   } else {
-    constexpr std::make_integer_sequence<int, count_of_texts(Result.report)> texts{};
-    constexpr char letter = Result.report.text[0];
-    constexpr bool of_dims_alone = std::string_view(Result.report.text, 3) == "S03";
+    constexpr std::make_integer_sequence<int, count_of_texts(report_of(Result))> texts{};
+    constexpr char letter = report_of(Result).text[0];
+    constexpr bool of_dims_alone = std::string_view(report_of(Result).text, 3) == "S03";
     if constexpr (letter == 'S' && !of_dims_alone) return error_in_texts<layout_error, Result>(texts);
     else if constexpr (letter == 'M') return error_in_texts<memory_error, Result>(texts);
     else return error_in_texts<program_error, Result>(texts);
@@ -111,8 +118,8 @@ constexpr bool raise_at_compile_time() {
   if constexpr (!nothing_found<decltype(found)>) refuse(found);
   return true;
 }
-/// True, or else an error of the compiler with the sentence that a pass stored in `Result`: see
-/// `raise_at_compile_time`.
+/// True, or else an error of the compiler with the sentence that a pass stored in `Result`, or with the sentence that
+/// `Result` is: see `raise_at_compile_time`.
 template <auto const& Result>
 inline constexpr bool is_valid = raise_at_compile_time<Result>();
 

@@ -127,7 +127,7 @@ struct simple_base_graph {
 /// source  Takezawa et al. 2023, arXiv:2305.11420: algorithms 1 to 3
 template <int Peers>
 struct base_graph {
-  static_assert(Peers > 0, "meshtensor G49: base_graph<k>: each worker needs at least one peer");
+  static_assert(Peers > 0, "meshtensor G49: base_graph<k>: each replica needs at least one peer");
 
   static constexpr int period(int n) {
     int const rounds = is_split(n) ? simple.rounds(rough(n)) + smooth_rounds(n) : simple.rounds(n);

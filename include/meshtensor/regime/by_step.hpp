@@ -68,8 +68,9 @@ struct every_nth_step {
 /// the way of all 48 steps of a period.
 ///
 /// If one of the two is stochastic gradient push, a mean of parameters that the other one takes is weighted by the
-/// push-sum weights, so that the sum of numerators is kept. If `first_steps` is followed by a policy without the
-/// weight, its last step gives all replicas their weighted mean, and equal weights.
+/// push-sum weights, so that the mean keeps the sum of numerators. There the step of a replica's optimizer counts by
+/// its weight. If `first_steps` is followed by a policy without the weight, its last step gives all replicas their
+/// weighted mean, and equal weights.
 ///
 /// layout  each step sends what its policy sends. Messages in the branches begin after the gradients
 /// state   that of both. A state of the same name and kind is one state, such as the velocity of two outer optimizers
@@ -85,13 +86,16 @@ struct by_step : detail::weight_of<First, Then> {
   template <class Replica, handle G>
   requires detail::exchanges_gradients<First, Replica> || detail::exchanges_gradients<Then, Replica>
   constexpr G gradient(Replica const& r, G const& g, G const& parameter) const {
+    constexpr bool is_first = !Steps::alternates && !detail::exchanges_gradients<Then, Replica>;
     static_assert(
-        !Steps::alternates && !detail::exchanges_gradients<Then, Replica>,
+        is_first,
         "meshtensor G50: by_step: a policy that averages gradients needs replicas that are equal, so it is the "
         "first one, of mt::first_steps: mt::local_sgd<1> averages parameters instead");
-    return r.chosen(
-        Steps::holds(r), [&](auto const& one) { return detail::exchanged_gradient(First{}, one, g, parameter); },
-        [&](auto const&) { return g; });
+    if constexpr (is_first)
+      return r.chosen(
+          Steps::holds(r), [&](auto const& one) { return detail::exchanged_gradient(First{}, one, g, parameter); },
+          [&](auto const&) { return g; });
+    else return g;
   }
   template <class Replica>
   static constexpr replica_sharing sharing() {

@@ -9,7 +9,6 @@ namespace meshtensor {
 /// All workers send to all others, so every worker has the mean after one round. It is the reference of all other
 /// topologies. A `mean` over the dim of the workers costs less.
 struct complete {
-  static constexpr bool slots_vary = true;
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int n) { return n - 1; }
   static constexpr edge incoming(int n, std::int64_t, int worker, int slot) {

@@ -47,7 +47,7 @@ class copies_of_rounds {
       for (int worker = 0; worker < n_; ++worker) {
         int const copy = copy_of(round, worker), count = T::copies(n_);
         if (copy >= 0 && copy < count) continue;
-        begin(d) << "worker " << worker << " changes public copy " << copy << " in round " << round << ", but "
+        begin(d) << "replica " << worker << " changes public copy " << copy << " in round " << round << ", but "
                  << "copies(n) is " << count;
         return d;
       }
@@ -76,7 +76,7 @@ class copies_of_rounds {
   }
 
   constexpr diagnostic& begin(diagnostic& d) const {
-    return d << "G49 the topology " << topology_name<T>() << " of " << n_ << " workers: ";
+    return d << "G49 the topology " << topology_name<T>() << " of " << n_ << " replicas: ";
   }
   /// Finds an error of a worker in two rounds.
   constexpr bool find(diagnostic& d, int worker, int a, int b) const {
@@ -87,13 +87,13 @@ class copies_of_rounds {
       if (source < 0 || source >= n_) continue;
       has_same_share = has_same_share && share(a, worker, source) == share(b, worker, source);
       if (changes_same(source, a, b) == same) continue;
-      begin(d) << "worker " << worker << " has a message of worker " << source << " in round " << a << ", and one of "
+      begin(d) << "replica " << worker << " has a message of replica " << source << " in round " << a << ", and one of "
                << "the two changes the same public copy in round " << b << ", but the other does not: replicas forget "
                << "what they know of each other";
       return true;
     }
     if (!same || has_same_share) return false;
-    begin(d) << "worker " << worker << " changes the same public copy in the rounds " << a << " and " << b
+    begin(d) << "replica " << worker << " changes the same public copy in the rounds " << a << " and " << b
              << ", but has other messages there: rounds with other messages need other copies";
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include "meshtensor/regime/ring.hpp"
 #include "meshtensor/regime/training_replica.hpp"
+#include "meshtensor/regime/usable_topology.hpp"
 
 namespace meshtensor {
 
@@ -17,11 +18,12 @@ namespace meshtensor {
 /// layout  with one replica a rank, messages to the neighbours of a round alone
 /// errors  G49 the topology loses values, or does not connect all replicas
 /// source  Lian et al., arXiv:1705.09056, algorithm 1
-template <topology T = ring>
+template <class T = ring>
 struct decentralized_sgd {
+  using topology_type = typename detail::usable_topology<T>::type;
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    auto const send = r.template hop<T>();
+    auto const send = r.template hop<topology_type>();
     for (int i = 0; i < r.size(); ++i) {
       auto const [p, next] = r[i];
       r.set(r[i], send(p, p) + (next - p));

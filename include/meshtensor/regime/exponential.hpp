@@ -11,7 +11,6 @@ namespace meshtensor {
 ///
 /// source  Ying et al. 2021, arXiv:2110.13363: exponential graphs
 struct exponential {
-  static constexpr bool slots_vary = true;
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int n) { return detail::rounds_of_doubling(n); }
   static constexpr edge incoming(int n, std::int64_t round, int worker, int slot) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/regime/copy_facts.hpp"
+#include "meshtensor/regime/topology.hpp"
 
 namespace meshtensor {
 
@@ -109,16 +109,15 @@ constexpr void find_connection(mixing_facts& f) {
   }
 }
 
-/// Multiplies the matrices of all rounds.
+/// The share of the value of each worker (the column) that each worker (the row) has after some rounds.
 template <topology T>
-constexpr void find_deviation(mixing_facts& f) {
-  int const n = f.workers;
+constexpr std::vector<double> shares_after(int n, int rounds) {
   auto const at = [n](int row, int column) {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column);
   };
   std::vector<double> shares(at(n, 0), 0.0), next(at(n, 0), 0.0);
   for (int i = 0; i < n; ++i) shares[at(i, i)] = 1;
-  for (int round = 0; round < f.rounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < n; ++i)
       for (int k = 0; k < n; ++k) next[at(i, k)] = T::kept(n, round, i) * shares[at(i, k)];
     each_message<T>(n, round, [&](int worker, edge const& e) {
@@ -126,10 +125,16 @@ constexpr void find_deviation(mixing_facts& f) {
     });
     std::swap(shares, next);
   }
+  return shares;
+}
+/// The largest difference of a share from 1/n.
+constexpr double deviation_of(std::vector<double> const& shares, int n) {
+  double most = 0;
   for (double const share : shares) {
     double const off = share - 1.0 / n;
-    f.deviation = std::max(f.deviation, off < 0 ? -off : off);
+    most = std::max(most, off < 0 ? -off : off);
   }
+  return most;
 }
 
 /// Adds a number with six decimals.
@@ -159,36 +164,15 @@ constexpr mixing_facts facts_without_deviation(int n) {
 template <topology T>
 constexpr mixing_facts facts_of(int n) {
   mixing_facts f = detail::facts_without_deviation<T>(n);
-  detail::find_deviation<T>(f);
+  f.deviation = detail::deviation_of(detail::shares_after<T>(n, f.rounds), n);
   return f;
 }
 
-/// The error of a topology for n workers, or nothing: it loses or multiplies a value, never connects some workers, or
-/// names public copies that do not follow its messages.
-template <topology T>
-constexpr diagnostic check_topology(int n) {
-  mixing_facts const f = detail::facts_without_deviation<T>(n);
-  diagnostic d{};
-  if (f.faulty_worker >= 0) {
-    d << "G49 the topology " << detail::topology_name<T>() << " of " << n
-      << " workers does not keep the sum of values: what worker " << f.faulty_worker << " sends and keeps in round "
-      << f.faulty_round << " sums to ";
-    detail::add_decimals(d, f.faulty_sum) << ", and must sum to 1";
-  } else if (f.connected_after < 0) {
-    d << "G49 the topology " << detail::topology_name<T>() << " of " << n
-      << " workers does not connect all of them within " << detail::rounds_to_connect<T>(n) << " rounds"
-      << (f.repeats ? ", its period" : "") << ": let more workers exchange messages";
-  } else {
-    return detail::check_copies<T>(n, f.repeats ? 2 * f.rounds : f.rounds);
-  }
-  return d;
-}
-
-/// One sentence, for example `workers: 6, all are connected after 3 rounds, and after 3 rounds the shares of values
+/// One sentence, for example `replicas: 6, all are connected after 3 rounds, and after 3 rounds the shares of values
 /// differ from 1/6 by up to 0.083333`.
 inline std::string text_of(mixing_facts const& f) {
   std::string const rounds = std::to_string(f.rounds) + (f.rounds == 1 ? " round" : " rounds");
-  std::string text = "workers: " + std::to_string(f.workers);
+  std::string text = "replicas: " + std::to_string(f.workers);
   if (f.faulty_worker >= 0) text += ", the sum of values is not kept";
   text += f.connected_after < 0 ? ", not all are connected"
                                 : ", all are connected after " + std::to_string(f.connected_after) +

@@ -2,6 +2,7 @@
 // One round of a topology inside a program: each worker keeps a share of its value and gets shares of others'.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <span>
@@ -12,16 +13,26 @@
 #include "meshtensor/op/permute.hpp"
 #include "meshtensor/regime/in_f64.hpp"
 #include "meshtensor/regime/topology_label.hpp"
+#include "meshtensor/regime/usable_topology.hpp"
 
 namespace meshtensor {
 namespace detail {
 
-/// Throws the error of a topology for n workers. It looks once for each n, because the cost grows with n.
+/// Throws the error of a topology for n workers. It looks once for each n, because the cost grows with n. `Workers` is
+/// the number that the dim declares, or 0.
 /// errors G49
-template <topology T>
+template <topology T, int Workers>
 void require_topology(std::int64_t n) {
   static std::atomic<std::int64_t> checked{0};
   if (checked.load(std::memory_order_relaxed) == n) return;
+  if constexpr (Workers == 0) {
+    int const slots = T::slots(static_cast<int>(n));
+    diagnostic d{};
+    if (slots != slots_of_any<T>)
+      raise(d << "G49 the topology " << topology_name<T>() << " of " << n << " replicas: slots(" << n << ") is "
+              << slots << ", but of fewer replicas "
+              << slots_of_any<T> << ": declare the dim of the replicas with its extent");
+  }
   raise(check_topology<T>(static_cast<int>(n)));
   checked.store(n, std::memory_order_relaxed);
 }
@@ -36,7 +47,7 @@ struct source_in_slot {
                   std::span<std::int64_t const> workers, std::span<std::int64_t const> slot,
                   std::span<std::int32_t> source) {
     for (std::size_t i = 0; i < source.size(); ++i) {
-      require_topology<T>(workers[i]);
+      require_topology<T, Workers>(workers[i]);
       int const n = static_cast<int>(workers[i]), own = static_cast<int>(worker[i]);
       source[i] = T::incoming(n, round[i], own, static_cast<int>(slot[i])).source;
     }
@@ -50,32 +61,32 @@ struct weight_in_slot {
   static void run(std::span<std::int64_t const> worker, std::span<std::int64_t const> round,
                   std::span<std::int64_t const> workers, std::span<std::int64_t const> slot, std::span<double> weight) {
     for (std::size_t i = 0; i < weight.size(); ++i) {
+      require_topology<T, Workers>(workers[i]);
       int const n = static_cast<int>(workers[i]), own = static_cast<int>(worker[i]), at = static_cast<int>(slot[i]);
       weight[i] = at < 0 ? T::kept(n, round[i], own) : T::incoming(n, round[i], own, at).weight;
     }
   }
 };
 
-/// The number of slots, for a dim of workers.
+/// The number of slots for a dim of workers, or -1 if it depends on their number, which the dim does not declare.
 template <topology T, dim_type D>
 constexpr int slots_along() {
-  if constexpr (D::dim_rule.kind == extent_rule::fixed) {
-    return T::slots(static_cast<int>(D::dim_rule.value));
-  } else {
-    static_assert(!slots_vary<T>(),
-                  "meshtensor G49: hop: the number of messages in a round depends on the number of workers: declare "
-                  "the dim of the workers with its extent");
-    return slots_vary<T>() ? 1 : T::slots(1);
-  }
+  if constexpr (declared_workers<D> != 0) return T::slots(declared_workers<D>);
+  else return slots_of_any<T>;
 }
 inline constexpr int most_checked_workers = 64;
 template <topology T, dim_type D>
 inline constexpr type_finding topology_finding = [] {
-  if constexpr (D::dim_rule.kind == extent_rule::fixed)
-    if constexpr (D::dim_rule.value <= most_checked_workers)
-      return type_finding{check_topology<T>(static_cast<int>(D::dim_rule.value))};
-  return type_finding{};
+  diagnostic d{};
+  if constexpr (declared_workers<D> != 0 && declared_workers<D> <= most_checked_workers)
+    d = check_topology<T>(declared_workers<D>);
+  else if constexpr (slots_along<T, D>() < 0)
+    d << "G49 the topology " << topology_name<T>() << ": the number of messages in a round, slots(n), depends on the "
+      << "number of replicas: declare the dim of the replicas with its extent";
+  return type_finding{d};
 }();
+template <topology T, dim_type D>
+using hop_finding = decltype(error_of<topology_finding<T, D>>());
 
 }  // namespace detail
 
@@ -83,7 +94,7 @@ inline constexpr type_finding topology_finding = [] {
 template <topology T, dim_type D>
 class topology_round {
  public:
-  static constexpr int slots = detail::slots_along<T, D>();
+  static constexpr int slots = std::max(0, detail::slots_along<T, D>());
 
   template <scope S>
   constexpr topology_round(S const& s, D along, number const& round)
@@ -169,7 +180,7 @@ class topology_round {
   template <handle X>
   constexpr any_tensor<dtype::f64> kept_share(X const& x) const {
     static_assert(is_float(X::type), "meshtensor T04: hop: shares of values need a tensor of floats: cast it");
-    static_assert(has_dim<X, D>, "meshtensor T01: hop: the tensor lacks the dim of the workers");
+    static_assert(has_dim<X, D>, "meshtensor T01: hop: the tensor lacks the dim of the replicas");
     return {x.owner, share(*x.owner, x.id, kept_)};
   }
   template <handle X>
@@ -206,13 +217,24 @@ struct topology_round<T, D>::of_means {
 /// dims    those of the tensor, which has the dim of the workers
 /// layout  if the dim is sharded, each rank sends one message to each rank whose workers receive from its own
 /// grad    that of `permute`
-/// errors  G49 values are lost or multiplied, some workers are never connected, or public copies do not follow the
-///         messages. The compiler checks up to 64 workers, and the first step checks more
+/// errors  G49 values are lost or multiplied, some workers are never connected, the number of messages depends on an
+///         extent that the dim does not declare, or a period or public copies do not follow the messages. The compiler
+///         checks up to 64 workers, and the first step checks more
 template <topology T, scope S, dim_type D>
-constexpr topology_round<T, D> hop(S const& s, D along, number const& round, line const& where = {}) {
-  static_assert(is_valid<detail::topology_finding<T, D>>);
+constexpr topology_round<T, D> hop(S const& s, D along, number const& round,
+                                   checked_line<detail::hop_finding<T, D>> const& where = {}) {
+  if constexpr (!nothing_found<detail::hop_finding<T, D>>) s.graph_builder().give_up();
   detail::recording r(&s.graph_builder(), where);
   return topology_round<T, D>(s, along, round);
+}
+/// Rejects a type that is no topology.
+template <class T, scope S, dim_type D>
+requires(!topology<T>)
+constexpr auto hop(S const& s, D along, number const& round,
+                   checked_line<decltype(detail::error_of<detail::topology_members<T>>())> const& where = {}) {
+  s.graph_builder().give_up();
+  detail::recording r(&s.graph_builder(), where);
+  return topology_round<directed_ring, D>(s, along, round);
 }
 
 }  // namespace meshtensor

@@ -4,6 +4,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/regime/policy.hpp"
+#include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -49,6 +50,23 @@ struct policy_gradients final : regime_hooks {
   }
 };
 
+template <class P, class D>
+concept is_policy = exchanges_gradients<P, training_replica<trace_scope<>, D>> ||
+                    changes_updates<P, training_replica<trace_scope<>, D>>;
+/// The error of arguments of `replicas` that stand in another order.
+template <class Program, class D, class Policy>
+inline constexpr type_finding arguments_of_replicas = [] {
+  constexpr bool in_order = [] {
+    if constexpr (!dim_type<D>) return false;
+    else return !is_policy<Program, D> && !std::is_invocable_v<Policy, trace_scope<>>;
+  }();
+  if constexpr (in_order) return type_finding{};
+  else
+    return wrong<
+        "T56 replicas takes the training step of one replica, then the dim of the replicas, then the policy: "
+        "mt::replicas<train_step, replica, policy>">;
+}();
+
 /// The states of a policy are those of replicas, and nothing else is changed.
 struct policy_states final : regime_hooks {
   constexpr policy_states(dim_id along, replica_sharing const& of_policy) { replicas = along, sharing = of_policy; }
@@ -66,8 +84,9 @@ struct policy_states final : regime_hooks {
 /// mesh shards the dim, each of its ranks computes its own replicas, see `over_replicas`.
 ///
 /// random  the numbers of a replica are its slice of numbers that have `Replica` in front
-/// errors  G42 the program has an each over the dim; G44 and T43 it uses the dim; G49 of topologies; G50 it stands in a
-///         loop, or a parameter is updated without an optimizer although the policy averages gradients
+/// errors  T56 the arguments stand in another order; G42 the program has an each over the dim; G44 and T43 it uses the
+///         dim; G49 of topologies; G50 it stands in a loop, or a parameter is updated without an optimizer although
+///         the policy averages gradients
 /// source  Buchlovsky et al., arXiv:1902.00465; Assran et al., arXiv:1811.10792
 template <class Program, auto Replica, class Policy>
 struct replicas {
@@ -78,7 +97,17 @@ struct replicas {
       !detail::of_one_size<Program>,
       "meshtensor T38: replicas has one size: mt::sized<mt::replicas<train_step, replica, policy>, batch(16)>");
 
+  static constexpr auto const& arguments =
+      detail::arguments_of_replicas<Program, std::remove_const_t<decltype(Replica)>, Policy>;
+  static_assert(is_valid<arguments>);
+
   constexpr void operator()(scope auto s) const {
+    if constexpr (arguments.report.empty()) train(s);
+    else s.graph_builder().give_up();
+  }
+
+ private:
+  static constexpr void train(scope auto s) {
     each(
         s, Replica,
         [](scope auto m) {

@@ -4,6 +4,7 @@
 
 #include "meshtensor/regime/exponential.hpp"
 #include "meshtensor/regime/training_replica.hpp"
+#include "meshtensor/regime/usable_topology.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -65,11 +66,12 @@ struct push_sum_round<replica_hop<T, D>, W> {
 /// state   push_sum_weight, a number for each replica: f32, or f64 for parameters of f64
 /// errors  G49 the topology loses values, or does not connect all replicas
 /// source  Assran et al., arXiv:1811.10792, algorithm 1; Kempe et al., FOCS 2003 (push-sum)
-template <topology T = one_peer_exponential>
+template <class T = one_peer_exponential>
 struct stochastic_gradient_push : detail::push_sum {
+  using topology_type = typename detail::usable_topology<T>::type;
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    auto const send = r.template hop<T>();
+    auto const send = r.template hop<topology_type>();
     auto const w = weight(r.scope);
     auto const share = 1 / detail::in_f64(w) - 1;
     for (int i = 0; i < r.size(); ++i) {  // all parameters before the first message, so that all travel as one
@@ -87,11 +89,12 @@ struct stochastic_gradient_push : detail::push_sum {
 ///
 /// layout, state, errors  as of `stochastic_gradient_push`
 /// source  Assran et al., arXiv:1811.10792, algorithm 2 with messages of age 1
-template <topology T = one_peer_exponential>
+template <class T = one_peer_exponential>
 struct overlapped_gradient_push : detail::push_sum {
+  using topology_type = typename detail::usable_topology<T>::type;
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    auto const send = r.template hop<T>();
+    auto const send = r.template hop<topology_type>();
     auto const w = weight(r.scope);
     detail::push_sum_round const round(send, w);
     for (int i = 0; i < r.size(); ++i) {
@@ -108,11 +111,12 @@ struct overlapped_gradient_push : detail::push_sum {
 ///
 /// layout, errors  as of `stochastic_gradient_push`
 /// source  Assran et al., arXiv:1811.10792, section 6 (biased)
-template <topology T = one_peer_exponential>
+template <class T = one_peer_exponential>
 struct biased_gradient_push {
+  using topology_type = typename detail::usable_topology<T>::type;
   template <class Replica>
   constexpr void after_update(Replica const& r) const {
-    auto const send = r.template hop<T>();
+    auto const send = r.template hop<topology_type>();
     for (int i = 0; i < r.size(); ++i) r.set(r[i], send(r[i].after, r[i].before));
   }
 };

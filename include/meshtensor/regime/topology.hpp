@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace meshtensor {
 
@@ -17,8 +18,8 @@ struct edge {
 };
 
 /// An empty type whose functions say which messages n workers exchange. All that a worker sends and keeps of its value
-/// sums to 1. A topology needs no more than that, so that its receivers need not have equal numbers of messages. For
-/// example, this one sends half of each value to the next worker:
+/// sums to 1, and none is left with nothing. A topology needs no more than that, so that its receivers need not have
+/// equal numbers of messages. For example, this one sends half of each value to the next worker:
 ///
 ///     struct onward {
 ///       static constexpr int period(int) { return 1; }  // rounds after which it repeats, or 0 if it never does
@@ -29,8 +30,7 @@ struct edge {
 ///       static constexpr double kept(int n, std::int64_t round, int worker) { return 0.5; }
 ///     };
 ///
-/// If `slots` depends on n, the topology says so by `static constexpr bool slots_vary = true`. The number of workers
-/// must then be known when the program is compiled.
+/// If `slots` depends on n, the number of workers must be known when the program is compiled.
 ///
 /// Under `compressed`, a worker keeps a public copy of its parameters for each round of a period. A topology without a
 /// period may say which copies there are, by `copies(n)`, and which of them a worker changes in a round, by `copy(n,
@@ -46,11 +46,25 @@ concept topology = std::is_empty_v<T> && std::default_initializable<T> && requir
 
 namespace detail {
 
+/// The number of slots for n workers, or -1 if the compiler cannot compute it. A table of four workers may have none
+/// for others.
+template <class T, int N>
+inline constexpr int slots_of = [] {
+  if constexpr (requires { typename std::integral_constant<int, T::slots(N)>; }) return T::slots(N);
+  else return -1;
+}();
+/// The number of slots for any number of workers, or -1 if it depends on their number. The compiler looks at up to 33
+/// workers, and the first step at their actual number.
 template <class T>
-constexpr bool slots_vary() {
-  if constexpr (requires { T::slots_vary; }) return T::slots_vary;
-  else return false;
-}
+inline constexpr int slots_of_any = []<int... Less>(std::integer_sequence<int, Less...>) {
+  int common = -1;
+  bool vary = false;
+  ((slots_of<T, Less + 1> < 0
+        ? void()
+        : void((vary = vary || (common >= 0 && common != slots_of<T, Less + 1>), common = slots_of<T, Less + 1>))),
+   ...);
+  return vary ? -1 : common;
+}(std::make_integer_sequence<int, 33>{});
 template <class T>
 concept names_copies = requires(int n, std::int64_t round) {
   { T::copies(n) } -> std::same_as<int>;

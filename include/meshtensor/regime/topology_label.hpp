@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "meshtensor/regime/facts.hpp"
+#include "meshtensor/regime/check_topology.hpp"
 #include "meshtensor/tensor/dim.hpp"
 
 namespace meshtensor::detail {

@@ -189,7 +189,6 @@ mixing outer(int period, double rate, double decay) {
 
 /// Worker 0 gets a share of all others, so it has more than they. Each also sends to the next one.
 struct towards_first {
-  [[maybe_unused]] static constexpr bool slots_vary = true;
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int workers) { return workers - 1; }
   static constexpr mt::edge incoming(int workers, std::int64_t, int worker, int slot) {

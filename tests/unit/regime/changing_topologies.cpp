@@ -260,17 +260,18 @@ TEST_CASE("topologies whose types differ have states that differ, and compilers 
 }
 TEST_CASE("public copies that do not follow the messages are refused") {
   CHECK(mt::check_topology<one_for_all_peers>(2).empty());
-  CHECK(mt::check_topology<one_for_all_peers>(4).view() ==
-        "G49 the topology one_for_all_peers of 4 workers: worker 0 changes the same public copy in the rounds 0 and 2, "
-        "but has other messages there: rounds with other messages need other copies");
+  CHECK(
+      mt::check_topology<one_for_all_peers>(4).view() ==
+      "G49 the topology one_for_all_peers of 4 replicas: replica 0 changes the same public copy in the rounds 0 and 2, "
+      "but has other messages there: rounds with other messages need other copies");
   CHECK(mt::check_topology<one_for_itself>(4).view().find("other messages there") != std::string_view::npos);
   CHECK(mt::check_topology<one_for_two_peers>(4).view().find("one of the two changes the same public copy in round") !=
         std::string_view::npos);
-  CHECK(
-      mt::check_topology<two_for_one_sender>(2).view() ==
-      "G49 the topology two_for_one_sender of 2 workers: worker 1 has a message of worker 0 in round 0, and one of the "
-      "two changes the same public copy in round 1, but the other does not: replicas forget what they know of each "
-      "other");
+  CHECK(mt::check_topology<two_for_one_sender>(2).view() ==
+        "G49 the topology two_for_one_sender of 2 replicas: replica 1 has a message of replica 0 in round 0, and one "
+        "of the "
+        "two changes the same public copy in round 1, but the other does not: replicas forget what they know of each "
+        "other");
   CHECK(mt::check_topology<copies_out_of_range>(4).view().find("changes public copy 3 in round") !=
         std::string_view::npos);
   for (int n = 1; n <= 64; n += n < 9 ? 1 : 11) CHECK(mt::check_topology<mt::random_matching<5>>(n).empty());
@@ -284,7 +285,7 @@ TEST_CASE("a topology whose rounds differ for many workers alone has as many cop
   CHECK(of_many::has_dim);
   CHECK(mt::check_topology<mt::detail::one_copy<alternates_beyond_64>>(64).empty());
   CHECK(mt::check_topology<mt::detail::one_copy<alternates_beyond_64>>(66).view() ==
-        "G49 the topology alternates_beyond_64 of 66 workers: worker 0 changes the same public copy in the rounds 0 "
+        "G49 the topology alternates_beyond_64 of 66 replicas: replica 0 changes the same public copy in the rounds 0 "
         "and 1, but has other messages there: rounds with other messages need other copies");
 }
 
@@ -296,7 +297,7 @@ TEST_CASE("the first step refuses more workers than have one public copy") {
     p.run();
   };
   first_step(64);
-  CHECK_THROWS_WITH(first_step(66), doctest::Contains("G49: the topology alternates_beyond_64 of 66 workers"));
+  CHECK_THROWS_WITH(first_step(66), doctest::Contains("G49: the topology alternates_beyond_64 of 66 replicas"));
 }
 
 TEST_CASE("each peer of a one-peer exponential topology has a public copy of its own") {

@@ -57,15 +57,19 @@ struct with_negative_weights {
   static constexpr int slots(int) { return 2; }
   static constexpr mt::edge incoming(int n, std::int64_t round, int own, int slot) {
     bool const is_next = (slot == 0) != (round % 8 == Later);
-    return {(own + (is_next ? 1 : n - 1)) % n, slot == 0 ? 0.75 : -0.125};
+    return {(own + (is_next ? 1 : n - 1)) % n, slot == 0 ? 0.375 : -0.125};
   }
-  static constexpr double kept(int, std::int64_t, int) { return 0.375; }
+  static constexpr double kept(int, std::int64_t, int) { return 0.75; }
 };
 template <class T, int>
 struct grouped : T {};
 struct turned_early : with_negative_weights<5> {};
 struct turned_late : with_negative_weights<6> {};
 std::string digits_of(std::string const& label) { return label.substr(label.rfind('/')); }
+/// More than 40 workers have two messages in a round.
+struct more_beyond_40 : mt::directed_ring {
+  static constexpr int slots(int n) { return n > 40 ? 2 : 1; }
+};
 struct gains {
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int) { return 1; }
@@ -131,16 +135,31 @@ TEST_CASE("the number of workers may be given at start-up") {
 TEST_CASE("a topology that loses values is refused in the first step") {
   trial::program p = trial::program::of<mixed_open<loses>>({{mt::name("some"), 3}});
   p.fill("x", {2, 4, 8});
-  CHECK_THROWS_WITH_AS(p.run(),
-                       "meshtensor G49: the topology loses of 3 workers does not keep the sum of values: what worker 0 "
-                       "sends and keeps in round 0 sums to 0.750000, and must sum to 1",
+  CHECK_THROWS_WITH_AS(
+      p.run(),
+      "meshtensor G49: the topology loses of 3 replicas does not keep the sum of values: what replica 0 "
+      "sends and keeps in round 0 sums to 0.750000, and must sum to 1",
+      mt::error);
+}
+
+TEST_CASE("the first step refuses a number of workers with more messages than the program has") {
+  auto const first_step = [](int workers) {
+    trial::program p = trial::program::of<mixed_open<more_beyond_40>>({{mt::name("some"), workers}});
+    p.fill("x", std::vector<double>(static_cast<std::size_t>(workers), 1));
+    p.run();
+  };
+  first_step(40);
+  CHECK_THROWS_WITH_AS(first_step(41),
+                       "meshtensor G49: the topology more_beyond_40 of 41 replicas: slots(41) is 2, but of fewer "
+                       "replicas 1: declare the dim of the replicas with its extent",
                        mt::error);
 }
 
 TEST_CASE("a sum that is negative is printed as it is") {
-  CHECK(mt::check_topology<gains>(3).view() ==
-        "G49 the topology gains of 3 workers does not keep the sum of values: what worker 0 sends and keeps in round 0 "
-        "sums to less than -10^12, and must sum to 1");
+  CHECK(
+      mt::check_topology<gains>(3).view() ==
+      "G49 the topology gains of 3 replicas does not keep the sum of values: what replica 0 sends and keeps in round 0 "
+      "sums to less than -10^12, and must sum to 1");
 }
 
 TEST_CASE("topologies that differ have names that differ, for the fingerprint of a program") {

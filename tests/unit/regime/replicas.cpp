@@ -181,9 +181,25 @@ TEST_CASE("consensus is the mean of parameters by weight, of other floats, and t
   CHECK(numbers_of(equal.at("gain")) == numbers{4.5, 5.5, 6.5});
 }
 
+TEST_CASE("consensus has the precision of the replicas, or the same one of its program") {
+  auto const types = []<class Program>(Program*) {
+    auto const m = std::make_unique<mt::module>(mt::trace<Program>());
+    std::map<std::string, mt::dtype> all;
+    for (int i = 0; i < m->variable_count; ++i) all[mt::path_text(*m, m->variables[i].path)] = m->variables[i].type;
+    return all;
+  };
+  auto const expected = types(static_cast<in_f64<mt::consensus<evaluate, pushed>>*>(nullptr));
+  CHECK(expected.at("regime/push_sum_weight") == mt::f64);
+  CHECK(types(static_cast<mt::consensus<evaluate, in_f64<pushed>>*>(nullptr)) == expected);
+  CHECK(types(static_cast<mt::consensus<in_f64<evaluate>, in_f64<pushed>>*>(nullptr)) == expected);
+  CHECK(types(static_cast<mt::consensus<in_f64<evaluate>, pushed>*>(nullptr)) == expected);
+  CHECK(types(static_cast<mt::consensus<evaluate, mt::precision<pushed, mt::bf16>>*>(nullptr)).at("gain") == mt::bf16);
+}
+
 TEST_CASE("names of programs, parameters and counts are those of the program inside") {
   CHECK(mt::entry_name<pushed>() == mt::entry_name<train_step<plain_momentum>>());
   CHECK(mt::entry_name<in_f64<mt::consensus<evaluate, pushed>>>() == mt::entry_name<evaluate>());
+  CHECK(mt::entry_name<mt::consensus<in_f64<evaluate>, in_f64<pushed>>>() == mt::entry_name<evaluate>());
   using of_precise = mt::replicas<in_f64<train_step<plain_momentum>>, replica, mt::synchronous>;
   CHECK(mt::entry_name<of_precise>() == mt::entry_name<pushed>());
   std::unique_ptr<mt::module> const m(new mt::module(mt::trace<of_precise>()));

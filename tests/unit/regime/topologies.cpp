@@ -5,9 +5,9 @@
 #include <array>
 
 #include "meshtensor/regime/base_graph.hpp"
+#include "meshtensor/regime/check_topology.hpp"
 #include "meshtensor/regime/complete.hpp"
 #include "meshtensor/regime/exponential.hpp"
-#include "meshtensor/regime/facts.hpp"
 #include "meshtensor/regime/random_topology.hpp"
 #include "meshtensor/regime/ring.hpp"
 #include "meshtensor/regime/torus.hpp"
@@ -81,6 +81,60 @@ struct one_way {
     return worker == 0 ? mt::edge{} : mt::edge{worker - 1, 0.5};
   }
   static constexpr double kept(int n, std::int64_t, int worker) { return worker == n - 1 ? 1 : 0.5; }
+};
+
+/// Half of each value goes one or two workers ahead in turns.
+struct in_turns {
+  static constexpr int period(int) { return 2; }
+  static constexpr int slots(int) { return 1; }
+  static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int) {
+    return {(worker + 2 * n - 1 - static_cast<int>(round % 2)) % n, 0.5};
+  }
+  static constexpr double kept(int, std::int64_t, int) { return 0.5; }
+};
+struct of_period_1 : in_turns {
+  static constexpr int period(int) { return 1; }
+};
+struct of_period_3 : in_turns {
+  static constexpr int period(int) { return 3; }
+};
+/// The two messages of a ring, which change their slots in each round.
+struct in_other_slots : mt::ring {
+  static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int slot) {
+    return mt::ring::incoming(n, round, worker, static_cast<int>((slot + round) % 2));
+  }
+};
+struct repels : in_turns {
+  static constexpr int period(int) { return 1; }
+  static constexpr mt::edge incoming(int n, std::int64_t, int worker, int) { return {(worker + n - 1) % n, -0.5}; }
+  static constexpr double kept(int, std::int64_t, int) { return 1.5; }
+};
+/// A ring whose workers come to the mean if there are three of them. With four they go beyond it.
+struct fast : mt::ring {
+  static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int slot) {
+    return {mt::ring::incoming(n, round, worker, slot).source, 0.6};
+  }
+  static constexpr double kept(int, std::int64_t, int) { return -0.2; }
+};
+struct fast_at_random : fast {
+  static constexpr int period(int) { return 0; }
+};
+/// Worker 0 sends more than it has.
+struct borrows : mt::directed_ring {
+  static constexpr mt::edge incoming(int n, std::int64_t, int worker, int) {
+    return {(worker + n - 1) % n, worker == 1 ? 1.25 : 0.5};
+  }
+  static constexpr double kept(int, std::int64_t, int worker) { return worker == 0 ? -0.25 : 0.5; }
+};
+/// Worker 0 gives its value away, and gets nothing in odd rounds.
+struct left_alone : in_turns {
+  static constexpr mt::edge incoming(int n, std::int64_t round, int worker, int) {
+    if (worker == 0 && round % 2 == 1) return {};
+    return {(worker + n - 1) % n, worker == 1 ? 1 : 0.5};
+  }
+  static constexpr double kept(int n, std::int64_t round, int worker) {
+    return worker == 0 ? 0 : worker == n - 1 && round % 2 == 1 ? 1 : 0.5;
+  }
 };
 
 static_assert(mt::check_topology<mt::ring>(64).empty());
@@ -161,9 +215,10 @@ TEST_CASE("random pairs may take many rounds to connect all") {
   CHECK(mt::check_topology<mt::random_matching<768>>(3).view() == "");
   CHECK(mt::check_topology<mt::random_matching<991>>(4).view() == "");
   CHECK(mt::facts_of<mt::random_matching<768>>(3).connected_after > 8);
-  CHECK(mt::check_topology<random_islands>(8).view() ==
-        "G49 the topology random_islands of 8 workers does not connect all of them within 112 rounds: let more workers "
-        "exchange messages");
+  CHECK(
+      mt::check_topology<random_islands>(8).view() ==
+      "G49 the topology random_islands of 8 replicas does not connect all of them within 112 rounds: let more replicas "
+      "exchange messages");
 }
 
 TEST_CASE("a random order has each number once, also beyond 2^31") {
@@ -192,20 +247,57 @@ TEST_CASE("rounds and seeds differ") {
 }
 
 TEST_CASE("an error names the worker, the round and the sum") {
-  CHECK(mt::check_topology<loses>(6).view() ==
-        "G49 the topology loses of 6 workers does not keep the sum of values: what worker 3 sends and keeps in round 1 "
-        "sums to 0.750000, and must sum to 1");
+  CHECK(
+      mt::check_topology<loses>(6).view() ==
+      "G49 the topology loses of 6 replicas does not keep the sum of values: what replica 3 sends and keeps in round 1 "
+      "sums to 0.750000, and must sum to 1");
   CHECK(mt::check_topology<islands>(6).view() ==
-        "G49 the topology islands of 6 workers does not connect all of them within 1 rounds, its period: let more "
-        "workers exchange messages");
+        "G49 the topology islands of 6 replicas does not connect all of them within 1 round, its period: let more "
+        "replicas exchange messages");
   CHECK(mt::check_topology<one_way>(4).view().find("does not connect all of them") != std::string_view::npos);
   CHECK(mt::check_topology<islands>(2).empty());
 }
 
-TEST_CASE("facts are one sentence") {
-  CHECK(mt::text_of(mt::facts_of<mt::one_peer_exponential>(6)) ==
-        "workers: 6, all are connected after 1 round, and after 3 rounds the shares of values differ from 1/6 by up to "
-        "0.083333");
+TEST_CASE("a period after which messages do not repeat is refused") {
+  CHECK(mt::check_topology<in_turns>(6).empty());
+  CHECK(mt::check_topology<in_other_slots>(6).empty());
+  CHECK(mt::check_topology<of_period_1>(6).view() ==
+        "G49 the topology of_period_1 of 6 replicas: period(6) is 1, but replica 0 has other messages in round 1 than "
+        "in round 0: give the number of rounds after which all messages repeat, or 0 if they never do");
+  CHECK(mt::check_topology<of_period_3>(6).view().find("in round 3 than in round 0") != std::string_view::npos);
+}
+
+TEST_CASE("negative shares that diverge, and a worker that is left with nothing, are refused") {
+  CHECK(
+      mt::check_topology<repels>(6).view() ==
+      "G49 the topology repels of 6 replicas: replica 5 sends -0.500000 of its value to replica 0 in round 0. By these "
+      "shares replicas diverge from each other: make them less negative");
+  CHECK(mt::check_topology<borrows>(6).view() ==
+        "G49 the topology borrows of 6 replicas: replica 0 keeps -0.250000 of its value in round 0. If a share is "
+        "negative, then what each replica keeps and receives must also sum to 1, because the weights of push-sum may "
+        "become 0 otherwise. That of replica 0 in round 0 sums to 0.250000");
+  CHECK(mt::check_topology<fast>(3).empty());
+  CHECK(mt::check_topology<fast>(4).view().find("replicas diverge") != std::string_view::npos);
+  CHECK(mt::check_topology<fast_at_random>(3).view().find("Negative shares need a period") != std::string_view::npos);
+  CHECK(mt::check_topology<left_alone>(6).view() ==
+        "G49 the topology left_alone of 6 replicas: replica 0 keeps and receives nothing in round 1, so it has no "
+        "parameters: let it keep a share");
+}
+
+TEST_CASE("the number of slots of any number of workers is known, or it varies") {
+  CHECK(mt::detail::slots_of_any<mt::ring> == 2);
+  CHECK(mt::detail::slots_of_any<mt::random_matching<3>> == 1);
+  CHECK(mt::detail::slots_of_any<mt::complete> == -1);
+  CHECK(mt::detail::slots_of_any<mt::exponential> == -1);
+}
+
+TEST_CASE("facts and errors are one sentence") {
+  CHECK(mt::text_of(mt::check_topology<islands>(6)) == mt::check_topology<islands>(6).view());
+  CHECK(mt::text_of(mt::check_topology<mt::ring>(6)) == "");
+  CHECK(
+      mt::text_of(mt::facts_of<mt::one_peer_exponential>(6)) ==
+      "replicas: 6, all are connected after 1 round, and after 3 rounds the shares of values differ from 1/6 by up to "
+      "0.083333");
   CHECK(mt::text_of(mt::facts_of<mt::base_graph<1>>(5)) ==
-        "workers: 5, all are connected after 3 rounds, and after 5 rounds all have the exact mean");
+        "replicas: 5, all are connected after 3 rounds, and after 5 rounds all have the exact mean");
 }
