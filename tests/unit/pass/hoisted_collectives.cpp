@@ -78,6 +78,23 @@ struct keeps_a_product {
     if constexpr (IsReadLater) s.output("largest", max(products, large, wide));
   }
 };
+inline constexpr mt::layer weight_of_net = [](mt::scope auto s) {
+  return s.parameter("w", width, inner, mt::normal(0.3));
+};
+inline constexpr mt::layer averaged = [](mt::scope auto s, auto next) {
+  auto const kept = s.state("kept", mt::f32, width, inner);
+  s.update(kept, kept * 0.5 + next);
+  return kept;
+};
+/// A weight and, in another layout, its average. Only the gradient needs other ranks if `by` has one rank.
+struct averages_a_weight {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = weight_of_net(s / "net");
+    auto const loss = mean(tanh(einsum(s.input("x", mt::f32, rows, width), w, mt::to(rows, inner))));
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+    s.output("kept", averaged(s / "average", s.next(w)));
+  }
+};
 
 mt::layout_rules over(mt::name const& dim) { return mt::layout_rules{}.shard(dim, {"ax"}); }
 
@@ -180,6 +197,16 @@ TEST_CASE("a collective moves to the place where the last of its operands is rea
     s.check_steps();
     s.check_steps(mt::job::as_threads());
   }
+}
+
+TEST_CASE("what is computed for an update alone stays there, also by a collective of one rank") {
+  for (std::int64_t const ranks : {1, 2, 3, 4})
+    for (std::int64_t const by : {1, 2, 3}) {
+      CAPTURE(ranks);
+      CAPTURE(by);
+      auto const rules = over("rows").shard("width", {"by"}, "net").shard("inner", {"by"}, "average");
+      planned<averages_a_weight>(rules, mt::mesh_shape{}.add("ax", ranks).add("by", by)).check_steps();
+    }
 }
 
 TEST_CASE("nothing moves on one rank") {

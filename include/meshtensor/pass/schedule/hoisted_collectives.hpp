@@ -47,7 +47,7 @@ struct hoisted_collectives {
       place[i] = ready[i] = static_cast<id>(early[i] ? 0 : i + 1);
       if (early[i]) continue;
       if (may_move[i]) ready[i] = when_ready(n);
-      else if (is_collective(n.kind) && is_in_entry(n) && !n.effect && !permutes(n)) visit(i);
+      else if (is_collective(n.kind) && !numbers.is_alone(n) && is_in_entry(n) && !n.effect && !permutes(n)) visit(i);
     }
   }
 

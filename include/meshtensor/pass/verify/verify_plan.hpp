@@ -23,6 +23,9 @@ namespace detail {
 struct plan_verifier : planned_collectives {
   constexpr plan_verifier(module const& source, plan const& planned, int entry) : planned_collectives(source, planned) {
     run(static_cast<region_id>(entry));
+    int ordered = 0;
+    for (int r = 0; r < m.region_count; ++r) ordered += p.steps.count[r];
+    if (ordered != m.node_count) say("the order of the plan lacks a node", now);
     if (memory.in_flight_count != 0) say("a collective starts and has no wait", memory.in_flight[0].node);
     for (int v = 0; v < m.variable_count; ++v)
       if (content const c = is_written[v] ? last[v] : initial[v]; c.number != 0 && !memory.holds(c))
