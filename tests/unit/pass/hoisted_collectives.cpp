@@ -204,8 +204,9 @@ TEST_CASE("what is computed for an update alone stays there, also by a collectiv
     for (std::int64_t const by : {1, 2, 3}) {
       CAPTURE(ranks);
       CAPTURE(by);
-      auto const rules = over("rows").shard("width", {"by"}, "net").shard("inner", {"by"}, "average");
-      planned<averages_a_weight>(rules, mt::mesh_shape{}.add("ax", ranks).add("by", by)).check_steps();
+      mt::layout_rules rules = over("rows");
+      rules.shard("width", {"by"}, "net").shard("inner", {"by"}, "average").shard("inner", {"cz"}, "optimizer");
+      planned<averages_a_weight>(rules, mt::mesh_shape{}.add("ax", ranks).add("by", by).add("cz", by)).check_steps();
     }
 }
 
