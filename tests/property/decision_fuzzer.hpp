@@ -22,7 +22,7 @@
 namespace property {
 
 inline constexpr struct task_dim : mt::dim<"task", 3> {} task;
-inline constexpr struct second_dim : mt::dim<"second", 2> {} second;
+inline constexpr struct rival_dim : mt::dim<"rival", 2> {} rival;
 inline constexpr struct twice_dim : mt::dim<"twice", 2> {} twice;
 
 /// A program in which every value of a pair is one number. It can be traced for all pairs, or for one of them alone.
@@ -30,19 +30,19 @@ class decision_fuzzer {
  public:
   static constexpr int tasks = 3, others = 2;
   struct pair {
-    int task, second;
+    int task, rival;
   };
 
   explicit decision_fuzzer(std::uint64_t seed)
       : c_{seed}, body_(statements(0, {})), inner_gradient_(c_.one_in(2)), is_squared_(c_.one_in(2)) {}
 
-  /// For all pairs: input x and outputs [task, second].
+  /// For all pairs: input x and outputs [task, rival].
   std::unique_ptr<mt::module> together() const {
     return traced([this](scope const& s, number const& w) {
-      auto const x = s.input("x", mt::f64, task, second);
+      auto const x = s.input("x", mt::f64, task, rival);
       auto const [y, g] =
-          mt::map(s / "tasks", task, x, [&](scope const& m, mt::tensor<mt::dtype::f64, second_dim> const& mine) {
-            return mt::map(m / "others", second, mine,
+          mt::map(s / "tasks", task, x, [&](scope const& m, mt::tensor<mt::dtype::f64, rival_dim> const& mine) {
+            return mt::map(m / "others", rival, mine,
                            [&](scope const& n, number const& one) { return result(n, w, one, nullptr); });
           });
       s.output("y", y), s.output("g", g);
@@ -125,7 +125,7 @@ class decision_fuzzer {
     constexpr char const* conditions[] = {"the value", "an index", "both"};
     std::string t;
     for (statement const& s : all) {
-      t += std::string(indent, ' ') + names[static_cast<int>(s.what)] + (s.of_task ? " (task) " : " (second) ") +
+      t += std::string(indent, ' ') + names[static_cast<int>(s.what)] + (s.of_task ? " (task) " : " (rival) ") +
            std::to_string(s.a) + " " + std::to_string(s.b);
       t += s.first.empty() ? "\n" : std::string(" by ") + conditions[static_cast<int>(s.by)] + "\n";
       t += text(s.first, indent + 2);
@@ -158,8 +158,8 @@ class decision_fuzzer {
     std::vector<std::pair<bool, number>> above;
 
     number index(bool of_task) const {
-      if (one != nullptr) return full(s, of_task ? one->task : one->second, mt::f64);
-      return of_task ? cast<mt::f64>(mt::index(s, task)) : cast<mt::f64>(mt::index(s, second));
+      if (one != nullptr) return full(s, of_task ? one->task : one->rival, mt::f64);
+      return of_task ? cast<mt::f64>(mt::index(s, task)) : cast<mt::f64>(mt::index(s, rival));
     }
     place in(scope const& r) const { return {r, w, one, above}; }
     place in(scope const& r, statement const& by, number const& exceeded) const {

@@ -42,7 +42,7 @@ struct readied {
 /// The element of a pair's own block that element `k` of the block of all pairs has, and the pairs that share it.
 struct element {
   std::int64_t own = 0;
-  int task = -1, second = -1;  // -1: all of them
+  int task = -1, rival = -1;  // -1: all of them
 
   element(mt::module const& m, mt::block const& all, std::int64_t k) {
     mt::view const v = all.window();
@@ -50,11 +50,11 @@ struct element {
     for (int i = v.count; i-- > 0; k /= v.extent[i]) {
       std::int64_t const at = k % v.extent[i];
       if (mt::name const& label = m.dim_name(v.dim[i]); label == mt::name("task")) task = static_cast<int>(at);
-      else if (label == mt::name("second")) second = static_cast<int>(at);
+      else if (label == mt::name("rival")) rival = static_cast<int>(at);
       else own += at * factor, factor *= v.extent[i];
     }
   }
-  bool is_of(pair const& p) const { return (task < 0 || task == p.task) && (second < 0 || second == p.second); }
+  bool is_of(pair const& p) const { return (task < 0 || task == p.task) && (rival < 0 || rival == p.rival); }
 };
 
 std::string difference_of_pairs(decision_fuzzer const& a) {
