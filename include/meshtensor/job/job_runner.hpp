@@ -51,6 +51,13 @@ class job_runner {
   /// Records why this process refused a step, perhaps alone. If it then leaves the job, the other processes get this
   /// sentence.
   virtual void has_refused(std::string_view) {}
+  /// Records the exception that is being handled as such a reason, if it has a sentence.
+  void has_thrown() {
+    try {
+      throw;
+    } catch (std::exception const& e) { has_refused(e.what()); } catch (...) {
+    }
+  }
   /// Ends the other processes after this one has failed and has printed why. Otherwise they would wait for this one for
   /// ever. Returns if there are no others.
   virtual void end(int) {}

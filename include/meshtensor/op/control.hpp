@@ -60,19 +60,6 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
   return detail::record_loop<true>(s, dim, where, start, sequences, body, detail::at_exit<S, Condition, Rest>{s, end});
 }
 
-namespace detail {
-/// The result of a refused loop: its start, or `no_result` if no argument is a tensor.
-template <class... A>
-constexpr auto start_of_refused(A const&...) {
-  return no_result{};
-}
-template <class First, class... More>
-constexpr auto start_of_refused(First const& first, More const&... more) {
-  if constexpr (scope<First>) first.graph_builder().give_up();
-  if constexpr (handle<First>) return given_up(first);
-  else return start_of_refused(more...);
-}
-}  // namespace detail
 /// Rejects a call whose first argument is no scope, or whose second argument is no dim.
 template <class S, detail::argument D, detail::argument A, detail::argument B = detail::none_given,
           detail::argument C = detail::none_given>

@@ -53,6 +53,22 @@ constexpr auto map(S const& s, D, Body const& body, detail::each_line<S, D, std:
   return detail::record_each<true, D>(s, where, std::tuple<>{}, body);
 }
 
+/// Rejects a call whose first argument is no scope, whose second is no dim, or whose body comes before its operands.
+template <class S, detail::argument D, detail::argument A, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given>
+requires(detail::is_wrong_each<S, D, A, B>)
+constexpr auto each(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
+                    detail::refused_each<S, D> const& = {}) {
+  return detail::start_of_refused(s, d, a, b, c);
+}
+template <class S, detail::argument D, detail::argument A, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given>
+requires(detail::is_wrong_each<S, D, A, B>)
+constexpr auto map(S const& s, D const& d, A const& a, B const& b = {}, C const& c = {},
+                   detail::refused_each<S, D> const& = {}) {
+  return detail::start_of_refused(s, d, a, b, c);
+}
+
 /// In the body of an `each` over `dim`, the values of all indices: `across(loss, member)` has the dim, and is the same
 /// for all indices. For example, `mean(across(g, replica), replica)` averages a gradient over replicas.
 ///

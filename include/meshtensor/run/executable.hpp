@@ -51,11 +51,10 @@ class executable_of {
   using entry = typename arguments::entry;
   using mesh = typename arguments::mesh;
   using layout = typename arguments::layout;
-  static constexpr bool has_device = meshtensor::device<typename arguments::device>;
-  static_assert(has_device,
+  static_assert(arguments::has_device,
                 "meshtensor T38: the last argument of an executable is a device, as mt::reference_device, "
                 "mt::default_device or mt::cuda_device; one of your own has what meshtensor/device/device.hpp says");
-  using device = std::conditional_t<has_device, typename arguments::device, reference_device>;
+  using device = typename arguments::device;
   using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Fingerprint>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
@@ -106,12 +105,9 @@ class executable_of {
       };
       session_ = std::make_unique<session<running_device>>(values, graph(), planned(), mesh_, program_->entry(),
                                                            program_->device(), compare, counted_name<entry>());
-    } catch (std::exception const& e) {  // the other ranks get the reason
+    } catch (...) {  // the other ranks get the reason
       if (!compared) values.runner().require_same(nullptr, std::current_exception());
-      values.runner().has_refused(e.what());
-      throw;
-    } catch (...) {
-      if (!compared) values.runner().require_same(nullptr, std::current_exception());
+      values.runner().has_thrown();
       throw;
     }
     detail::warn_once<executable_of, Given...>(values.runner(), graph());
@@ -120,6 +116,12 @@ class executable_of {
     session_->inputs().take();
     if (detail::tool_in_environment() != nullptr)
       tools_.reset(new detail::tools_at<session<running_device>, bound>(*session_, *program_, mesh_, values.runner()));
+  }
+
+  /// Rejects an executable without a store.
+  template <class... Given>
+  explicit executable_of(Given const&...) {
+    detail::refuse_without_store<Given...>();
   }
 
   /// Runs one step. Feeds, numbers and fetches come in any order. An input or number that is not given keeps its last
@@ -151,9 +153,8 @@ class executable_of {
   /// Like `get`, for an output whose name was checked.
   template <name Label>
   auto found() const {
-    if constexpr (!nothing_found<output_finding<Label>>) {
-      return no_output{};
-    } else {
+    if constexpr (!nothing_found<output_finding<Label>>) return no_output{};
+    else {
       constexpr value v = typed_outputs::template output_value<Label>();
       if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
       else return step_output<executable_of, Label>(*this);
@@ -235,8 +236,7 @@ class executable_of {
   using typed_outputs = detail::typed_outputs<stages, entry, session<running_device>>;
   typed_outputs outputs() const { return typed_outputs(*session_); }
 
-  static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
-  static_assert(traced_entry >= 0,
+  static_assert(find_entry(stages::traced, entry_name<entry>()) >= 0,
                 "meshtensor T13: the program is not one of the set that it is declared with: add it to "
                 "the mt::programs<...> that the executable names");
 

@@ -49,4 +49,16 @@ constexpr void require_dtype_of_carry(builder& b, value_id carry, value_id next)
   b.note(add_type(d << ", but its next value is ", b.m, after.type, after.dims) << ": cast it");
 }
 
+/// The result of a refused call of a loop, `each` or `map`: its first tensor, or `no_result` if no argument is one.
+template <class... A>
+constexpr auto start_of_refused(A const&...) {
+  return no_result{};
+}
+template <class First, class... More>
+constexpr auto start_of_refused(First const& first, More const&... more) {
+  if constexpr (scope<First>) first.graph_builder().give_up();
+  if constexpr (handle<First>) return given_up(first);
+  else return start_of_refused(more...);
+}
+
 }  // namespace meshtensor::detail

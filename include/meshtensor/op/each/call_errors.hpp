@@ -54,6 +54,14 @@ consteval auto each_finding() {
   if constexpr (is_handles<Xs>) return each_body_finding<S, D, Body>(static_cast<tuple_of<Xs> const*>(nullptr));
   else return no_error{};  // of the overload without operands, whose constraint clang looks at too late
 }
+/// Whether the arguments of each or map, but for a body at the end, are not a scope, a dim and operands, in this order.
+template <class S, class D, class A, class B>
+inline constexpr bool is_wrong_each = !scope<S> || !dim_type<D> || (!is_handles<A> && is_handles<B>);
+template <class S, class D>
+using refused_each = refused_call_with<code_if<scope<S>, "T25", "T17">,
+                                       "each and map take a scope, the dim of their indices, then tensors and their "
+                                       "body: map(s / \"examples\", batch, std::tuple(x, y), body)",
+                                       S, D>;
 /// The line of a call of each or map. It refuses the call if the types show an error.
 template <class... A>
 using each_line = checked_line<decltype(each_finding<A...>())>;

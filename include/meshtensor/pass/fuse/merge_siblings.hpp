@@ -45,22 +45,28 @@ struct sibling_merger {
       }
     }
     for (int b = count; b-- > 0;) {  // from the first to the last
-      for (int k = 0; k < counts[b]; ++k) {
-        value_id const v = operands[b][k];
-        id const made_by = group_of[from.values[v].node];
-        id const other = made_by != 0 ? made_by : last_user[v];
-        if (other == 0 || !(from.values[v].dims == groups[b].space)) continue;
-        id const a = find(static_cast<id>(other - 1));
-        if (a == b || !may_merge(a, static_cast<id>(b), operands, counts)) continue;
-        merge(a, static_cast<id>(b), operands, counts);
-        break;
-      }
-      id const now = find(static_cast<id>(b));
+      id now = static_cast<id>(b);
+      while (merge_once(now, last_user, operands, counts)) {}
       for (int k = 0; k < counts[b]; ++k) last_user[operands[b][k]] = static_cast<id>(now + 1);
     }
   }
 
  private:
+  /// Merges the group with the first one that may take it. That group may then be merged with another.
+  constexpr bool merge_once(id& now, id const* last_user, operand_lists& operands, std::uint8_t* counts) {
+    for (int k = 0; k < counts[now]; ++k) {
+      value_id const v = operands[now][k];
+      id const made_by = group_of[from.values[v].node];
+      id const other = made_by != 0 ? made_by : last_user[v];
+      if (other == 0 || !(from.values[v].dims == groups[now].space)) continue;
+      id const a = find(static_cast<id>(other - 1));
+      if (a == now || !may_merge(a, now, operands, counts)) continue;
+      merge(a, now, operands, counts);
+      now = a;
+      return true;
+    }
+    return false;
+  }
   /// The group of the node that computes a value, plus 1.
   constexpr id group_of_value(value_id v) const {
     id const g = group_of[from.values[v].node];

@@ -48,6 +48,7 @@ struct executable_arguments {
   using argument = device_argument<default_device>;
   using device = default_device;
   using unnamed_device = default_device;
+  static constexpr bool has_device = true;
 };
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
@@ -56,12 +57,20 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using mesh = Mesh;
   using layout = Layout;
   using argument = device_argument<typename nth<0, Device..., default_device>::type>;
-  using device = typename argument::type;
+  static constexpr bool has_device = meshtensor::device<typename argument::type>;
+  using device = std::conditional_t<has_device, typename argument::type, reference_device>;
   using unnamed_device = std::conditional_t<sizeof...(Device) == 0, device, void>;
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Program, Mesh, Layout, Device...>
     : executable_arguments<Program, Program, Mesh, Layout, Device...> {};
+
+template <class... Given>
+constexpr void refuse_without_store() {
+  static_assert(sizeof...(Given) == static_cast<std::size_t>(-1),
+                "meshtensor T58: the first argument of an executable is the store of its values, which must outlive "
+                "it: mt::store weights(job); train step(weights, batch(64));");
+}
 
 }  // namespace detail
 }  // namespace meshtensor
