@@ -16,6 +16,7 @@ inline constexpr struct replica : mt::dim<"replica", 4> {} replica;
 inline constexpr struct rows : mt::dim<"rows", 12> {} rows;
 inline constexpr struct width : mt::dim<"width", 16> {} width;
 inline constexpr struct next : mt::dim<"next", 8> {} next;
+inline constexpr struct wide : mt::dim<"wide", 16> {} wide;
 
 template <class Optimizer>
 struct step_of {
@@ -26,6 +27,17 @@ struct step_of {
 };
 template <class Optimizer>
 using synchronous = mt::replicas<step_of<Optimizer>, replica, mt::synchronous>;
+
+/// A kernel whose result a product reads, a kernel that reads the product, and one that reads both of the first.
+struct reads_across_a_product {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows, width);
+    auto const first = exp(x);
+    auto const product = rename(einsum(first, s.input("w", mt::f32, width, wide), mt::to(rows, wide)), wide, width);
+    s.output("second", x * product);
+    s.output("third", first + 1);
+  }
+};
 
 /// The number of kernels that compute what the step writes.
 template <class Program>
@@ -54,4 +66,18 @@ TEST_CASE("a parameter and the states of its optimizer are updated by one kernel
     CHECK(kernels_of_updates<synchronous<mt::adamw>>("replica", ranks) == 1);
     CHECK(kernels_of_updates<synchronous<mt::momentum>>("replica", ranks) == 1);
   }
+}
+
+TEST_CASE("a kernel whose result other nodes read is not merged with a later one") {
+  auto const low = mt::lower(traced<reads_across_a_product>, mt::entry_name<reads_across_a_product>(), mt::mesh_shape{},
+                             mt::layout_rules{}, {}, {.fuses = true});
+  mt::module const& m = low->graph;
+  int kernels = 0;
+  for (int i = 0; i < m.node_count; ++i) {
+    kernels += m.nodes[i].kind == mt::primitive::kernel;
+    for (int k = 0; k < m.nodes[i].operands.count; ++k)
+      if (m.nodes[i].region == m.values[m.operand(m.nodes[i], k)].region)
+        CHECK(m.values[m.operand(m.nodes[i], k)].node < i);
+  }
+  CHECK(kernels == 2);
 }

@@ -60,7 +60,7 @@ struct sibling_merger {
       id const other = made_by != 0 ? made_by : last_user[v];
       if (other == 0 || !(from.values[v].dims == groups[now].space)) continue;
       id const a = find(static_cast<id>(other - 1));
-      if (a == now || !may_merge(a, now, operands, counts)) continue;
+      if (groups[a].place >= groups[now].place || !may_merge(a, now, operands, counts)) continue;
       merge(a, now, operands, counts);
       now = a;
       return true;
