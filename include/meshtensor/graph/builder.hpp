@@ -111,7 +111,7 @@ struct builder : outer_values {
   /// Removes a write of the entry, which has no results, because another one follows.
   constexpr void remove_write(node_id which) {
     for (int i = which + 1; i < m.node_count; ++i) m.nodes[i - 1] = m.nodes[i];
-    --m.node_count;
+    m.nodes[--m.node_count] = {};
     for (int v = 0; v < m.value_count; ++v)
       if (m.values[v].node > which) m.values[v].node = static_cast<node_id>(m.values[v].node - 1);
     for (int i = 0; i < write_count; ++i)

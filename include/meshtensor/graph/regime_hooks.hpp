@@ -15,8 +15,13 @@ struct regime_hooks {
   dim_id replicas = no_id;         // the dim of the replicas: a run may resume with another extent of it
   replica_sharing sharing{};       // what its policy lets replicas share
 
-  /// The value that the program reads in place of `v`, the value of a variable with the dim `variables_along`.
-  constexpr virtual value_id seen(builder&, value_id v) { return v; }
+  bool shows_other_values = false;  // the program sees no values of variables, so it can update none
+
+  /// The value that the program reads in place of `v`, the value of a variable with the dim `variables_along`. Both are
+  /// of the entry.
+  constexpr virtual value_id seen(builder&, variable_id, value_id v) { return v; }
+  /// The variable in whose place the program reads `v`, or no_id if there is none.
+  constexpr virtual variable_id variable_seen(value_id) const { return no_id; }
   /// The gradient by a parameter that an optimizer uses in place of `gradient`.
   constexpr virtual value_id exchanged(builder&, value_id /*parameter*/, value_id gradient) { return gradient; }
   /// Notes a norm whose mean and variance are those of one replica's batch. `average` is the value of the state that

@@ -27,16 +27,21 @@ constexpr value_id outer_of(builder const& b, value_id argument) {
 /// The variable whose value before the step is `v`, or no_id if there is none. It also looks through open loops.
 constexpr variable_id variable_read(builder const& b, value_id v) {
   meshtensor::module const& m = b.m;
-  node const* n = &m.nodes[m.values[v].node];
-  if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
-    n = &m.nodes[m.values[m.operand(*n, 0)].node];
-  while (n->kind == primitive::argument || n->kind == primitive::hide) {
-    value_id const outer = n->kind == primitive::hide ? m.operand(*n, 0) : outer_of(b, m.result(*n));
-    if (outer == no_id) return no_id;
-    for (n = &m.nodes[m.values[outer].node]; n->kind == primitive::transpose;)  // sequences lead with the loop's dim
-      n = &m.nodes[m.values[m.operand(*n, 0)].node];
+  bool is_outer = false;
+  for (bool is_first = true; v != no_id; is_first = false) {
+    node const& n = m.nodes[m.values[v].node];
+    if (n.kind == primitive::read) return variable_of(n);
+    if (b.regime != nullptr)
+      if (variable_id const which = b.regime->variable_seen(v); which != no_id) return which;
+    bool const was_cast =
+        is_first && n.kind == primitive::elementwise && n.function == static_cast<std::uint8_t>(function::cast);
+    bool const is_sequence = is_outer && n.kind == primitive::transpose;  // it leads with the loop's dim
+    if (n.kind == primitive::argument) v = outer_of(b, v);
+    else if (n.kind == primitive::hide || was_cast || is_sequence) v = m.operand(n, 0);
+    else return no_id;
+    is_outer = is_outer || n.kind == primitive::argument || n.kind == primitive::hide;
   }
-  return n->kind == primitive::read ? variable_of(*n) : no_id;
+  return no_id;
 }
 
 /// Looks through the views that indices of eaches have of a variable. `next`, its next value for one index, becomes the

@@ -123,18 +123,13 @@ constexpr variable_id declare(builder& b, path_id path, dtype type, shape const&
 }
 
 /// How the body of the innermost loop and each sees `v`, a value of the entry. A loop takes slices of it if `stacks`
-/// says so, and an each takes slices if it has the each's dim. `replaced` gives the value that stands for it. It gets
-/// the slice of all loops that take slices, so that no other loop computes it in each iteration.
-constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks, auto const& replaced) {
+/// says so, and an each takes slices if it has the each's dim.
+constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks) {
   region_id const here = b.region;
   int const depth = b.depth, eaches = std::exchange(b.each_count, 0);
-  int sliced = 0;
-  for (int level = 1; level <= depth; ++level)
-    if (stacks(b.frames[level - 1])) sliced = level;
   for (int level = 0; level <= depth; ++level) {
     b.region = level == depth ? here : b.frames[level].around, b.depth = level;
     if (level > 0) v = stacks(b.frames[level - 1]) ? b.add_stacked(v) : b.use(v);
-    if (level == sliced) v = replaced(v);
     for (int e = 0; e < eaches; ++e)
       if (b.eaches[e].depth == level) v = b.view(e, v);
   }
@@ -150,8 +145,7 @@ constexpr value_id in_entry(builder& b, primitive kind, dtype type, shape const&
   b.depth = 0;
   value_id const v = b.add(kind, {}, type, dims, a);
   b.region = here, b.depth = depth, b.each_count = eaches;
-  auto const itself = [](value_id all) { return all; };
-  return seen_from_entry(b, v, [](frame const& f) { return f.is_steps; }, itself);
+  return seen_from_entry(b, v, [](frame const& f) { return f.is_steps; });
 }
 
 /// The value of a variable before this step, at the current position. The entry reads it once, and every loop that
@@ -171,9 +165,14 @@ constexpr value_id read(builder& b, variable_id which) {
     b.region = entry, b.depth = 0;
     v = b.add(primitive::read, {}, m.variables[which].type, m.variables[which].dims, read_attributes{which}.packed());
   }
+  if (b.regime != nullptr) {
+    int const eaches = std::exchange(b.each_count, 0);
+    b.region = entry, b.depth = 0;
+    v = b.regime->seen(b, which, v);
+    b.each_count = eaches;
+  }
   b.region = here, b.depth = depth;
-  auto const in_regime = [&](value_id own) { return b.regime == nullptr ? own : b.regime->seen(b, own); };
-  return seen_from_entry(b, v, [](frame const& f) { return !f.shares_parameters; }, in_regime);
+  return seen_from_entry(b, v, [](frame const& f) { return !f.shares_parameters; });
 }
 
 }  // namespace meshtensor::detail

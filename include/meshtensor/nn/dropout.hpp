@@ -17,6 +17,7 @@ struct dropout_body {
   constexpr auto operator()(scope auto s, handle auto x, number const& rate) const {
     using X = decltype(x);
     builder& b = s.graph_builder();
+    b.expect(may_be_probability(rate), "T51 dropout: the rate, the share of elements that become zero, is from 0 to 1");
     using random_t = handle_t<dtype::f32, typename X::dim_list>;
     random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
     // If nothing is kept, the divisor is 1, because a gradient of zero times 1 / 0 is NaN.
@@ -33,6 +34,7 @@ struct dropout_body {
 ///
 /// dims    those of `x`
 /// grad    the cotangent, with the same elements dropped and the same scale
+/// errors  T51 the rate is a literal that is not from 0 to 1
 /// source  Srivastava et al., JMLR 15 (2014)
 inline constexpr library_layer dropout = detail::dropout_body{};
 

@@ -20,6 +20,8 @@ struct group_norm_body {
     using meshtensor::detail::refusal;
     if constexpr (!has_dim<X, C> || !(has_dim<X, Along> && ...))
       return refusal<"T01 group_norm: the operand lacks a dim", X, C, Along...>{};
+    else if constexpr (!meshtensor::detail::are_distinct<C, Along...>())
+      return refusal<"T42 group_norm: one dim is named twice", C, Along...>{};
     else if constexpr (!of_float<X>) return refusal<"T04 group_norm takes a tensor of floats: cast the operand", X>{};
     else return no_error{};
   }
@@ -41,6 +43,8 @@ struct instance_norm_body {
     using meshtensor::detail::refusal;
     if constexpr (!(has_dim<X, C> && has_dim<X, First> && (has_dim<X, Along> && ...)))
       return refusal<"T01 instance_norm: the operand lacks a dim", X, C, First, Along...>{};
+    else if constexpr (!meshtensor::detail::are_distinct<C, First, Along...>())
+      return refusal<"T42 instance_norm: one dim is named twice", C, First, Along...>{};
     else if constexpr (!of_float<X>)
       return refusal<"T04 instance_norm takes a tensor of floats: cast the operand", X>{};
     else return no_error{};

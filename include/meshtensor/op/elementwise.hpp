@@ -34,7 +34,7 @@ inline constexpr auto derivatives = []<std::size_t... F>(std::index_sequence<F..
 }  // namespace detail
 
 struct elementwise_rule : elementwise_inference, elementwise_simplification, elementwise_loops {
-  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+  static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     constexpr unsigned sums = meshtensor::sharding::kind(reduction::sum);
     meshtensor::sharding s{};
     switch (static_cast<function>(n.function)) {
@@ -42,7 +42,8 @@ struct elementwise_rule : elementwise_inference, elementwise_simplification, ele
       case function::stop_gradient: return s.passes_partial(linearity::separate);
       case function::negate:
       case function::multiply: return s.passes_partial(linearity::separate, sums);
-      case function::divide: return s.passes_partial(linearity::separate, sums, 1);
+      case function::divide:  // quotients of integers are truncated, so those of parts do not add up to that of the sum
+        return is_float(m.result_value(n).type) ? s.passes_partial(linearity::separate, sums, 1) : s;
       case function::add:
       case function::subtract: return s.passes_partial(linearity::joint, sums);
       case function::maximum: return s.passes_partial(linearity::joint, meshtensor::sharding::kind(reduction::max));

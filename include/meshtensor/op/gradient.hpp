@@ -129,7 +129,8 @@ constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) 
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     if (n.kind != primitive::read || n.region != entry || !is_parameter(m, m.result(n), T, root)) continue;
-    value_id const p = b.find_use(m.result(n));
+    value_id const own = m.result(n);
+    value_id const p = b.find_use(b.regime == nullptr ? own : b.regime->seen(b, variable_of(n), own));
     if (p == no_id) continue;  // the body of the loop or each does not use it
     if (sources.differentiable[p]) g.parameters.add(p), require_no_detour(b, sources, p);
     else if (!sources.any[p]) unused.add(p);

@@ -127,10 +127,13 @@ constexpr X normal_like(S const& s, X const& x, detail::random_line<X::type> con
 
 /// True with the given probability, which is a number: `bernoulli(s / "keep", 0.9, to(batch, d_model))`. Otherwise like
 /// `uniform`.
+///
+/// errors  T51 the probability is a literal that is not from 0 to 1
 template <scope S, number_like P, dim_type... D>
 constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, P const& probability, to_dims<D...> result,
                                                  line const& where = {}) {
   detail::composed const here(&s.graph_builder(), where, "bernoulli");
+  here.b.expect(may_be_probability(probability), "T51 bernoulli: a probability is from 0 to 1");
   return uniform(s, f32, result) < probability;
 }
 

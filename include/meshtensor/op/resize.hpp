@@ -25,13 +25,15 @@ constexpr value_id resized_places(builder& b, dim_id from, dim_id to, interpolat
   constexpr dtype type = dtype::f64;
   number const all = number::of_row(&b, b.add_number(extent_row(from)));
   number const now = number::of_row(&b, b.add_number(extent_row(to)));
-  auto const ratio = [&](number const& by, number const& over) { return constant(b, by / over, type); };
   value_id const i = iota(b, to, type);
-  if (how == interpolation::nearest)  // divides whole numbers, because their product is exact
-    return elementwise(b, function::floor, divide(b, multiply(b, i, constant(b, all, type)), constant(b, now, type)));
-  if (how == interpolation::corners) return multiply(b, i, ratio(all - 1, maximum(now - 1, number(1))));
+  // Divides whole numbers, because their product is exact, so no whole position is rounded down.
+  auto const part = [&](number const& by, number const& over) {
+    return divide(b, multiply(b, i, constant(b, by, type)), constant(b, over, type));
+  };
+  if (how == interpolation::nearest) return elementwise(b, function::floor, part(all, now));
+  if (how == interpolation::corners) return part(all - 1, maximum(now - 1, number(1)));
   value_id const half = constant(b, 0.5, type);
-  value_id const place = subtract(b, multiply(b, add(b, i, half), ratio(all, now)), half);
+  value_id const place = subtract(b, multiply(b, add(b, i, half), constant(b, all / now, type)), half);
   return elementwise(b, function::maximum, place, constant(b, 0, type));
 }
 

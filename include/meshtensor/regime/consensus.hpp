@@ -2,6 +2,8 @@
 // The one model that replicas stand for: their mean.
 #pragma once
 
+#include <algorithm>
+
 #include "meshtensor/regime/in_f64.hpp"
 #include "meshtensor/regime/replicas.hpp"
 
@@ -12,17 +14,30 @@ namespace detail {
 struct view_of_means final : regime_hooks {
   value_id weights = no_id;  // by which the parameters of the replicas count, if they do not count alike
   bool reads_weights = false;
+  value_id means[max_variables] = {};  // by variable, plus 1
+  int end = 0;                         // of the variables that have been read
 
   constexpr view_of_means(dim_id along, replica_sharing const& of_policy) {
-    variables_along = replicas = along, sharing = of_policy;
+    variables_along = replicas = along, sharing = of_policy, shows_other_values = true;
   }
-  constexpr value_id seen(builder& b, value_id v) override {
+  constexpr value_id seen(builder& b, variable_id which, value_id v) override {
     if (reads_weights) return v;
+    end = std::max(end, which + 1);
+    if (means[which] == 0) means[which] = static_cast<value_id>(mean_of(b, which, v) + 1);
+    return static_cast<value_id>(means[which] - 1);
+  }
+  constexpr variable_id variable_seen(value_id v) const override {
+    for (int i = 0; i < end; ++i)
+      if (means[i] == v + 1) return static_cast<variable_id>(i);
+    return no_id;
+  }
+
+ private:
+  constexpr value_id mean_of(builder& b, variable_id which, value_id v) const {
     shape dims{};
     dims.add(variables_along);
     if (!is_float(b.m.values[v].type)) return reduce(b, reduction::max, v, dims);
-    variable_id const which = variable_read(b, v);
-    if (weights == no_id || which == no_id || !b.m.variables[which].trainable) return mean_of_replicas(b, v, dims);
+    if (weights == no_id || !b.m.variables[which].trainable) return mean_of_replicas(b, v, dims);
     value_id const all = reduce(b, reduction::sum, scaled(b, v, weights), dims);
     return divided(b, all, reduce(b, reduction::sum, weights, dims));
   }

@@ -142,6 +142,12 @@ constexpr number operator%(A a, B b) {
 constexpr bool may_be(number const& n, double value) {
   return n.count != 1 || n.items[0].kind != number::item::literal || n.items[0].value == value;
 }
+/// Whether a number may be from 0 to 1 at run time. That is true for every number but a literal of another value.
+constexpr bool may_be_probability(number const& n) {
+  if (n.count != 1 || n.items[0].kind != number::item::literal) return true;
+  double const value = n.items[0].value.real;
+  return value >= 0 && value <= 1;
+}
 constexpr number operator-(number const& a) { return apply(function::negate, a); }
 constexpr number sqrt(number const& a) { return apply(function::sqrt, a); }
 constexpr number rsqrt(number const& a) { return apply(function::rsqrt, a); }

@@ -73,6 +73,30 @@ struct second_alone {
   }
 };
 
+/// Amends an update to what a loop makes of it.
+struct behind_a_loop {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.state("w", mt::f32, width);
+    s.update(w, w + 8);
+    s.amend(w, mt::repeat(s / "rounds", rounds, s.next(w), [](mt::scope auto, auto h) { return h * 0.5; }));
+  }
+};
+/// A branch alone amends an update.
+struct in_a_branch {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.state("w", mt::f32, width);
+    s.update(w, w + 1);
+    auto const nothing = [](mt::scope auto b) { return mt::full(b, 0, mt::f32); };
+    mt::cond(
+        s, s.input("number", mt::f32) > 0,
+        [&](mt::scope auto b) {
+          b.amend(w, b.next(w) * 2);
+          return nothing(b);
+        },
+        nothing);
+  }
+};
+
 double after(double w, double number, bool both) { return (w + 1) * (number > 0 ? 2 : both ? 3 : 1) + 0.5; }
 
 template <bool Both>
@@ -112,4 +136,19 @@ TEST_CASE("an optimizer's update that a branch amends counts once") {
     CHECK(mt::counted_under(m->nodes[i]) != mt::path_id{mt::no_id});
   }
   CHECK(writes == 1);
+}
+
+TEST_CASE("an update is amended behind the loop or the branch that makes the new value") {
+  program loop = program::of<behind_a_loop>(), branch = program::of<in_a_branch>();
+  double looped = 0, branched = 0;
+  for (double const number : {1.0, -1.0, 2.0}) {
+    loop.run(), branch.fill("number", {number}), branch.run();
+    looped = (looped + 8) / 8, branched = (branched + 1) * (number > 0 ? 2 : 1);
+    CHECK(numbers_of(loop.variables.at("w")) == numbers{looped, looped});
+    CHECK(numbers_of(branch.variables.at("w")) == numbers{branched, branched});
+  }
+  auto const traced = std::make_unique<mt::module>(mt::trace<behind_a_loop>());
+  mt::module const& m = *traced;
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == mt::primitive::write) CHECK(m.nodes[i].regions.count == 0);
 }

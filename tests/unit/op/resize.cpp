@@ -2,13 +2,29 @@
 // Tensors of other sizes, as PyTorch interpolates.
 #include "meshtensor/op/resize.hpp"
 
+#include "unit/op/trial.hpp"
 #include "unit/op/values.hpp"
 
 using namespace laws;
 
 namespace {
 inline constexpr struct joined_dim : mt::dim<"joined", b + part> {} joined;
+inline constexpr struct ends_dim : mt::dim<"ends", 2> {} ends;
+inline constexpr struct fifty_dim : mt::dim<"fifty", 50> {} fifty;
+struct between_ends {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", resize(s.input("x", mt::f64, ends), ends, fifty, mt::interpolation::corners));
+  }
+};
 }  // namespace
+
+TEST_CASE("both ends stay in their places, to the bit") {
+  trial::program p = trial::program::of<between_ends>({});
+  p.fill("x", {1e8, 1});
+  numbers const y = trial::numbers_of(p.run().at("y"));
+  CHECK(y.front() == 1e8);
+  CHECK(y.back() == 1);
+}
 
 TEST_CASE("values") {
   using mt::interpolation;

@@ -17,6 +17,16 @@ inline constexpr struct inner : mt::dim<"inner", 5> {} inner;
 inline constexpr struct other : mt::dim<"other", 5> {} other;
 inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
 
+/// Quotients of sums of integers.
+struct halves {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const n = s.input("n", mt::i32, rows, inner), u = s.input("u", mt::i64, rows, inner);
+    s.output("sum", sum(n, rows) / 2);
+    s.output("product", einsum(n, mt::to(inner)) / 3 * 2);
+    s.output("of_one", -sum(u) / 2);
+  }
+};
+
 /// Two matrices, a bias and a gain in each of some layers, and a gain behind them.
 struct trains {
   constexpr void operator()(mt::scope auto s) const {
@@ -362,4 +372,11 @@ TEST_CASE("what travels together starts when the last of it is there, before any
     CHECK(n.region == m.nodes[s.plan().joined[i] - 1].region);
   }
   CHECK(together > 1);
+}
+
+TEST_CASE("integers are added up before they are divided, because a quotient is truncated") {
+  for (std::int64_t const ranks : {1, 2, 3, 4, 6, 8}) {
+    CAPTURE(ranks);
+    planned<halves>(data_parallel(), ranks).check_steps();
+  }
 }

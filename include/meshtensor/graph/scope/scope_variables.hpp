@@ -131,7 +131,7 @@ class scope_variables : public untyped_scope {
   constexpr diagnostic refused_update(variable_id target, value_id before, value_id next, bool amends) const {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
-    if (target == no_id && b_->regime != nullptr && b_->regime->variables_along != no_id)
+    if (b_->regime != nullptr && b_->regime->shows_other_values)
       return d << "G08 update: the program sees the mean of replicas, which is not stored: update variables in the "
                   "training step";
     if (target == no_id)

@@ -23,6 +23,18 @@ consteval auto positions_finding() {
   else return no_error{};
 }
 
+/// Whether the scores of queries and keys have all dims of a mask. A mask whose dims only the trace knows may have any.
+template <class Q, class K>
+consteval bool scores_have(any_dims const*) {
+  return true;
+}
+template <class Q, class K, dim_type... D>
+consteval bool scores_have(dims<D...> const*) {
+  return ((has_dim<Q, D> || has_dim<K, D>) && ...);
+}
+template <class Q, class K, class Visible>
+inline constexpr bool scores_have_dims_of = scores_have<Q, K>(static_cast<typename Visible::dim_list const*>(nullptr));
+
 /// The first error in the operands of attention.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle... Visible>
 consteval auto attention_finding() {
@@ -37,6 +49,10 @@ consteval auto attention_finding() {
   else if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
     return refusal<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>{};
   else if constexpr (!of_float<Q>) return refusal<"T04 this function takes tensors of floats: cast the operand", Q>{};
+  else if constexpr (!(scores_have_dims_of<Q, K, Visible> && ...))
+    return refusal<
+        "T03 attention: the mask has a dim that neither the queries nor the keys have: broadcast the queries along it",
+        Visible..., Q, K>{};
   else return positions_finding<Length, Memory, Visible...>();
 }
 /// The line of a call of attention. It cannot be made if the operands have an error.

@@ -28,6 +28,8 @@ consteval auto reduction_finding(dims<D...>) {
         H, D...>{};
   else if constexpr (!(has_dim<H, D> && ...))
     return refusal<joined_words<"T01 ", Call::name, ": the operand lacks a dim">, H, D...>{};
+  else if constexpr (!are_distinct<D...>())
+    return refusal<joined_words<"T42 ", Call::name, ": one dim is named twice">, H, D...>{};
   else return no_error{};
 }
 /// The line of a call of a reduction. It refuses the call if the types show an error.
