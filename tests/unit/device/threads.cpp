@@ -111,6 +111,6 @@ TEST_CASE("an arena is aligned, zeroed and moves with its address") {
   setrlimit(RLIMIT_AS, &little);
   std::int64_t const left = mt::available_bytes();
   setrlimit(RLIMIT_AS, &before);
-  CHECK(left <= 1 << 26);
+  CHECK(left <= (1 << 26) + (1 << 20));  // pages of the stream above may be free again
   CHECK(left > 1 << 25);
 }
