@@ -94,6 +94,19 @@ TEST_CASE("what was begun and is no checkpoint is passed over, then removed") {
   CHECK(std::filesystem::exists(run / "something-else"));
 }
 
+TEST_CASE("a save leaves the checkpoint that another object is writing") {
+  own_folder const run;
+  training t;
+  mt::checkpoints keep(t.weights, run.path(), {.every = 3, .keep = 3});
+  for (int i = 1; i <= 9; ++i) {
+    t.once(), keep.after_step();
+    if (i % 3 == 0) mt::save(t.weights, run / ".");
+  }
+  keep.finish();
+  CHECK(folders(run) == std::vector<std::string>{"0006-step-9", "0005-step-9", "0004-step-6", "0003-step-6"});
+  for (auto const& name : folders(run)) CHECK(std::filesystem::exists(run / (name + "/index.json")));
+}
+
 TEST_CASE("the last that was saved is the newest, not the one of the greatest step") {
   own_folder const run;
   training t;

@@ -85,7 +85,9 @@ class checkpoint_writer final : public checkpoint_saver {
     all_([&] { now_ = saving(weights_, std::move(more), how_.only); });
     bool const begun = attempt([&] {
       all_([&] {
-        if (job_of().is_root()) made = make_next(folder_, now_.step());
+        if (!job_of().is_root()) return;
+        made = make_next(folder_, now_.step());
+        mark_.emplace(folder_ + "/" + made.text());
       });
     });
     if (!begun) return;
@@ -113,7 +115,7 @@ class checkpoint_writer final : public checkpoint_saver {
       });
       if (!good) return;
       if (phase_ == phase::writing) commit();
-      else phase_ = phase::idle, last_ = now_.path();
+      else phase_ = phase::idle, last_ = now_.path(), mark_.reset();
     }
   }
   /// Collects the sizes and checksums of the files of all ranks, and starts to write the index.
@@ -138,7 +140,7 @@ class checkpoint_writer final : public checkpoint_saver {
       } catch (...) {
         if (work_.valid()) work_.wait();
         phase_ = phase::idle;
-        if (job_of().is_root()) remove_checkpoint(now_.path());
+        if (job_of().is_root()) remove_checkpoint(now_.path()), mark_.reset();
         throw;
       }
     });
@@ -180,6 +182,7 @@ class checkpoint_writer final : public checkpoint_saver {
 
   phase phase_ = phase::idle;
   saving now_;
+  std::optional<mark_of_writer> mark_;  // of the root, while it writes
   std::string last_;
   std::int64_t failed_ = 0;
   arena copy_;
