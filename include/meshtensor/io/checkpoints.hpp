@@ -19,8 +19,9 @@ namespace meshtensor {
 struct checkpoint_options {
   /// The number of steps between two saves of `after_step`. With 0 it never saves.
   std::int64_t every = 0;
-  /// The number of newest checkpoints that stay in the folder. With 0 all stay.
-  int keep = 3;
+  /// The number of newest checkpoints that stay in the folder. With 0 all stay. If it is not given, `checkpoints` keeps
+  /// 3, and `save` keeps all.
+  std::optional<int> keep = {};
   /// If true, a thread writes a copy while the steps go on. Otherwise `save` returns when all is on the disk.
   bool in_background = true;
   /// Whether values may have NaN. Otherwise a step with NaN is not saved, so it also removes no earlier checkpoint.
@@ -104,13 +105,13 @@ class checkpoints {
   std::unique_ptr<io::checkpoint_saver> saver_;
 };
 
-/// Saves the values, step and seed of a store, and the notes of the program, as the next checkpoint of a folder. By
-/// default it removes no earlier checkpoint. Returns the folder of the new checkpoint. All processes call it.
+/// Saves the values, step and seed of a store, and the notes of the program, as the next checkpoint of a folder. It
+/// removes no earlier checkpoint, unless `keep` is given. Returns the folder of the new checkpoint. All processes call
+/// it.
 ///
 /// errors  C01 a file cannot be written, C09 a value has NaN
 template <class = lazy>
-std::string save(store& weights, std::filesystem::path const& folder, notes more = {},
-                 checkpoint_options how = {.keep = 0});
+std::string save(store& weights, std::filesystem::path const& folder, notes more = {}, checkpoint_options how = {});
 
 }  // namespace meshtensor
 

@@ -79,6 +79,17 @@ TEST_CASE("every second step, the newest three stay") {
   CHECK(folders(run) == std::vector<std::string>{"0005-step-10", "0004-step-8"});
 }
 
+TEST_CASE("mt::save removes checkpoints only if it is told how many to keep") {
+  own_folder const run;
+  training t;
+  for (int i = 0; i < 5; ++i) t.once(), mt::save(t.weights, run.path(), {}, {.nan = true});
+  CHECK(folders(run).size() == 5);
+  mt::save(t.weights, run.path(), {}, {.keep = 2});
+  CHECK(folders(run) == std::vector<std::string>{"0006-step-5", "0005-step-5"});
+  for (int i = 0; i < 5; ++i) mt::checkpoints(t.weights, run.path()).save();
+  CHECK(folders(run).size() == 3);
+}
+
 TEST_CASE("what was begun and is no checkpoint is passed over, then removed") {
   own_folder const run;
   training t;

@@ -28,12 +28,13 @@ class checkpoint_writer final : public checkpoint_saver {
       : weights_(weights),
         folder_(std::move(folder)),
         how_(how),
+        keep_(how.keep.value_or(3)),
         saved_step_(weights.step()),
         all_(job_of()),
         greatest_(job_of()),
         numbers_(job_of()) {
-    if (how.every < 0 || how.keep < 0)
-      throw error("C12", {"checkpoints are saved every ", how.every, " steps and ", how.keep,
+    if (how.every < 0 || keep_ < 0)
+      throw error("C12", {"checkpoints are saved every ", how.every, " steps and ", keep_,
                           " are kept: neither can be negative"});
   }
   checkpoint_writer(checkpoint_writer const&) = delete;
@@ -127,7 +128,7 @@ class checkpoint_writer final : public checkpoint_saver {
     }
     phase_ = phase::committing;
     settle([&] {
-      if (job_of().is_root()) work_ = start([this] { now_.commit(how_.keep); });
+      if (job_of().is_root()) work_ = start([this] { now_.commit(keep_); });
     });
   }
   /// Runs `f` on all processes. An error on one process ends the save on all, and removes the checkpoint's files.
@@ -173,6 +174,7 @@ class checkpoint_writer final : public checkpoint_saver {
   store& weights_;
   std::string folder_;
   checkpoint_options how_;
+  int keep_;
   std::uint64_t saved_step_;
   all_or_throw all_;
   agreement greatest_;
@@ -199,6 +201,7 @@ std::unique_ptr<checkpoint_saver> saver_of(store& weights, std::string folder, c
 template <class>
 std::string save(store& weights, std::filesystem::path const& folder, notes more, checkpoint_options how) {
   how.in_background = false;
+  if (!how.keep) how.keep = 0;
   checkpoints all(weights, folder, how);
   all.save(std::move(more));
   return all.last();
