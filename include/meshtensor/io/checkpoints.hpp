@@ -17,7 +17,8 @@ namespace meshtensor {
 
 /// Options of `checkpoints` and `save`: how and when they write, and what they keep.
 struct checkpoint_options {
-  /// The number of steps between two saves of `after_step`. With 0 it never saves.
+  /// The number of steps between two saves of `after_step`, which saves when the store has reached or passed a multiple
+  /// of it since the last call. With 0 it never saves.
   std::int64_t every = 0;
   /// The number of newest checkpoints that stay in the folder. With 0 all stay. If it is not given, `checkpoints` keeps
   /// 3, and `save` keeps all.
@@ -81,7 +82,8 @@ class checkpoints {
   /// Loads the newest checkpoint, as `mt::load` does. Returns nothing if there is none yet.
   std::optional<loaded> resume(load_options const& how = {}) { return saver_->resume(how); }
 
-  /// Must be called after every step. `more()` returns the notes. It is called only if the step is saved.
+  /// Must be called after every step, or after several steps that belong together. `more()` returns the notes. It is
+  /// called only if the step is saved.
   template <std::invocable More>
   void after_step(More const& more) {
     if (saver_->after_step()) saver_->save(more());

@@ -90,6 +90,29 @@ TEST_CASE("mt::save removes checkpoints only if it is told how many to keep") {
   CHECK(folders(run).size() == 3);
 }
 
+TEST_CASE("if several steps run between two calls, none of the saves that are due is left out") {
+  own_folder const run;
+  training t;
+  t.once();  // so that the calls see odd steps alone
+  mt::checkpoints keep(t.weights, run.path(), {.every = 4, .keep = 0});
+  for (int i = 0; i < 4; ++i) t.once(), t.once(), keep.after_step();
+  keep.finish();
+  CHECK(folders(run) == std::vector<std::string>{"0002-step-9", "0001-step-5"});
+  mt::load(t.weights, run / "0001-step-5");
+  keep.after_step();  // after a load, no multiple was passed
+  t.once(), keep.after_step();
+  REQUIRE(keep.resume());
+  t.once(), t.once(), keep.after_step();
+  t.once(), t.once(), keep.after_step();
+  keep.finish();
+  CHECK(folders(run) == std::vector<std::string>{"0003-step-13", "0002-step-9", "0001-step-5"});
+  training u;
+  mt::checkpoints other(u.weights, run / "other", {.every = 4});
+  mt::load(u.weights, run.path());
+  u.once(), other.after_step(), other.finish();
+  CHECK(other.last().empty());
+}
+
 TEST_CASE("what was begun and is no checkpoint is passed over, then removed") {
   own_folder const run;
   training t;

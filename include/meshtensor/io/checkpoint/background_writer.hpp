@@ -30,6 +30,7 @@ class checkpoint_writer final : public checkpoint_saver {
         how_(how),
         keep_(how.keep.value_or(3)),
         saved_step_(weights.step()),
+        seen_(seen_now()),
         all_(job_of()),
         greatest_(job_of()),
         numbers_(job_of()) {
@@ -54,14 +55,14 @@ class checkpoint_writer final : public checkpoint_saver {
         return only(label) && (!also || also(label));
       };
     auto found = load_newest(weights_, folder_, meant);
-    saved_step_ = weights_.step();
+    saved_step_ = weights_.step(), seen_ = seen_now();
     return found;
   }
 
   bool after_step() override {
     advance(false);
-    bool const due = how_.every > 0 && weights_.step() % static_cast<std::uint64_t>(how_.every) == 0;
-    return due && weights_.step() != saved_step_;
+    position const before = std::exchange(seen_, seen_now());
+    return is_due(before) && weights_.step() != saved_step_;
   }
   void save(notes more) override {
     finish();
@@ -76,8 +77,24 @@ class checkpoint_writer final : public checkpoint_saver {
 
  private:
   enum class phase { idle, writing, committing };
+  /// The step of the store, and the source of its last load.
+  struct position {
+    std::uint64_t step;
+    value_source const* from;
+  };
 
   job_runner& job_of() const { return weights_.runner(); }
+  position seen_now() const { return {weights_.step(), weights_.source().get()}; }
+
+  /// Whether the store has reached a multiple of `every`. Several steps may have run since `before`, and the multiple
+  /// may be any of them. However, if the store was loaded since then, the number of these steps is unknown, so only the
+  /// last one counts.
+  bool is_due(position const& before) const {
+    if (how_.every == 0) return false;
+    auto const every = static_cast<std::uint64_t>(how_.every);
+    if (seen_.from != before.from || seen_.step <= before.step) return seen_.step % every == 0;
+    return seen_.step / every != before.step / every;
+  }
 
   /// Copies the blocks that this process writes, and starts to write them.
   void begin(notes more) {
@@ -176,6 +193,7 @@ class checkpoint_writer final : public checkpoint_saver {
   checkpoint_options how_;
   int keep_;
   std::uint64_t saved_step_;
+  position seen_;  // at the last call of `after_step`
   all_or_throw all_;
   agreement greatest_;
   numbers_of_all numbers_;
