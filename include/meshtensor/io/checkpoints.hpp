@@ -17,10 +17,12 @@ namespace meshtensor {
 
 /// Options of `checkpoints` and `save`: how and when they write, and what they keep.
 struct checkpoint_options {
-  /// The number of steps between two saves of `after_step`. With 0 it never saves.
+  /// The number of steps between two saves of `after_step`, which saves when the store has reached or passed a multiple
+  /// of it since the last call. With 0 it never saves.
   std::int64_t every = 0;
-  /// The number of newest checkpoints that stay in the folder. With 0 all stay.
-  int keep = 3;
+  /// The number of newest checkpoints that stay in the folder. With 0 all stay. If it is not given, `checkpoints` keeps
+  /// 3, and `save` keeps all.
+  std::optional<int> keep = {};
   /// If true, a thread writes a copy while the steps go on. Otherwise `save` returns when all is on the disk.
   bool in_background = true;
   /// Whether values may have NaN. Otherwise a step with NaN is not saved, so it also removes no earlier checkpoint.
@@ -80,7 +82,8 @@ class checkpoints {
   /// Loads the newest checkpoint, as `mt::load` does. Returns nothing if there is none yet.
   std::optional<loaded> resume(load_options const& how = {}) { return saver_->resume(how); }
 
-  /// Must be called after every step. `more()` returns the notes. It is called only if the step is saved.
+  /// Must be called after every step, or after several steps that belong together. `more()` returns the notes. It is
+  /// called only if the step is saved.
   template <std::invocable More>
   void after_step(More const& more) {
     if (saver_->after_step()) saver_->save(more());
@@ -104,13 +107,13 @@ class checkpoints {
   std::unique_ptr<io::checkpoint_saver> saver_;
 };
 
-/// Saves the values, step and seed of a store, and the notes of the program, as the next checkpoint of a folder. By
-/// default it removes no earlier checkpoint. Returns the folder of the new checkpoint. All processes call it.
+/// Saves the values, step and seed of a store, and the notes of the program, as the next checkpoint of a folder. It
+/// removes no earlier checkpoint, unless `keep` is given. Returns the folder of the new checkpoint. All processes call
+/// it.
 ///
 /// errors  C01 a file cannot be written, C09 a value has NaN
 template <class = lazy>
-std::string save(store& weights, std::filesystem::path const& folder, notes more = {},
-                 checkpoint_options how = {.keep = 0});
+std::string save(store& weights, std::filesystem::path const& folder, notes more = {}, checkpoint_options how = {});
 
 }  // namespace meshtensor
 

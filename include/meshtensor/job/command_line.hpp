@@ -81,6 +81,12 @@ inline std::string refused_value(common_option const& option, std::string const&
   return "";
 }
 
+/// Whether a word that follows an option is its value. Otherwise it is the next option. A negative number is a value,
+/// so that the option can say why it does not take it.
+inline bool is_value(std::string_view word) {
+  return !word.starts_with('-') || (word.size() > 1 && word[1] >= '0' && word[1] <= '9');
+}
+
 /// The requests of a command line. If `code` is not -1, the program prints `text` and ends with this exit code.
 struct command_line {
   program_arguments own;
@@ -116,10 +122,10 @@ command_line read_command_line(int argc, char** argv, std::string_view usage, bo
     }
     bool const has_value = name.size() < argument.size();
     if (has_value && *o->value == 0) return refused(name + " takes no value");
-    std::string const value = has_value                     ? argument.substr(name.size() + 1)
-                              : o->default_value != nullptr ? o->default_value
-                              : i + 1 < argc                ? argv[++i]
-                                                            : "";
+    std::string const value = has_value                               ? argument.substr(name.size() + 1)
+                              : o->default_value != nullptr           ? o->default_value
+                              : i + 1 < argc && is_value(argv[i + 1]) ? argv[++i]
+                                                                      : "";
     if (std::string const why = refused_value(*o, value); !why.empty()) return refused(why);
     setenv(o->variable, value.c_str(), 1);
   }

@@ -79,6 +79,40 @@ TEST_CASE("every second step, the newest three stay") {
   CHECK(folders(run) == std::vector<std::string>{"0005-step-10", "0004-step-8"});
 }
 
+TEST_CASE("mt::save removes checkpoints only if it is told how many to keep") {
+  own_folder const run;
+  training t;
+  for (int i = 0; i < 5; ++i) t.once(), mt::save(t.weights, run.path(), {}, {.nan = true});
+  CHECK(folders(run).size() == 5);
+  mt::save(t.weights, run.path(), {}, {.keep = 2});
+  CHECK(folders(run) == std::vector<std::string>{"0006-step-5", "0005-step-5"});
+  for (int i = 0; i < 5; ++i) mt::checkpoints(t.weights, run.path()).save();
+  CHECK(folders(run).size() == 3);
+}
+
+TEST_CASE("if several steps run between two calls, none of the saves that are due is left out") {
+  own_folder const run;
+  training t;
+  t.once();  // so that the calls see odd steps alone
+  mt::checkpoints keep(t.weights, run.path(), {.every = 4, .keep = 0});
+  for (int i = 0; i < 4; ++i) t.once(), t.once(), keep.after_step();
+  keep.finish();
+  CHECK(folders(run) == std::vector<std::string>{"0002-step-9", "0001-step-5"});
+  mt::load(t.weights, run / "0001-step-5");
+  keep.after_step();  // after a load, no multiple was passed
+  t.once(), keep.after_step();
+  REQUIRE(keep.resume());
+  t.once(), t.once(), keep.after_step();
+  t.once(), t.once(), keep.after_step();
+  keep.finish();
+  CHECK(folders(run) == std::vector<std::string>{"0003-step-13", "0002-step-9", "0001-step-5"});
+  training u;
+  mt::checkpoints other(u.weights, run / "other", {.every = 4});
+  mt::load(u.weights, run.path());
+  u.once(), other.after_step(), other.finish();
+  CHECK(other.last().empty());
+}
+
 TEST_CASE("what was begun and is no checkpoint is passed over, then removed") {
   own_folder const run;
   training t;
@@ -92,6 +126,19 @@ TEST_CASE("what was begun and is no checkpoint is passed over, then removed") {
   CHECK(mt::save(t.weights, run.path()) == run / "0004-step-1");
   CHECK(folders(run) == std::vector<std::string>{"0004-step-1", "0003-step-6", "0001-step-1"});
   CHECK(std::filesystem::exists(run / "something-else"));
+}
+
+TEST_CASE("a save leaves the checkpoint that another object is writing") {
+  own_folder const run;
+  training t;
+  mt::checkpoints keep(t.weights, run.path(), {.every = 3, .keep = 3});
+  for (int i = 1; i <= 9; ++i) {
+    t.once(), keep.after_step();
+    if (i % 3 == 0) mt::save(t.weights, run / ".");
+  }
+  keep.finish();
+  CHECK(folders(run) == std::vector<std::string>{"0006-step-9", "0005-step-9", "0004-step-6", "0003-step-6"});
+  for (auto const& name : folders(run)) CHECK(std::filesystem::exists(run / (name + "/index.json")));
 }
 
 TEST_CASE("the last that was saved is the newest, not the one of the greatest step") {

@@ -56,6 +56,7 @@ TEST_CASE("options set the variables of the environment") {
   CHECK(read({"--explain"}, false).set == mt::program_arguments{"EXPLAIN=plan"});
   for (std::string const what : {"plan", "pictures", "instructions", "html", "a/b.html"})
     CHECK(read({"--explain=" + what}, false).set == mt::program_arguments{"EXPLAIN=" + what});
+  CHECK(read({"--trace=-b.json"}, false).set == mt::program_arguments{"TRACE=-b.json"});
   CHECK(read({"--mesh", "data=2", "--mesh", "data=4"}, false).set == mt::program_arguments{"MESH=data=4"});
 }
 
@@ -103,6 +104,13 @@ TEST_CASE("what cannot be read is one sentence") {
     CHECK(refused({"--picture", "a.png"}, takes) ==
           "--picture has 'a.png': a picture is an SVG image, as in --picture layout.svg");
     CHECK(refused({"--picture"}, takes) == "--picture needs a value, as in --picture FILE.svg");
+    for (std::string const next : {"--profile", "-v", "--", "-"}) {
+      CHECK(refused({"--trace", next}, takes) == "--trace needs a value, as in --trace FILE.json");
+      CHECK(refused({"--picture", next}, takes) == "--picture needs a value, as in --picture FILE.svg");
+      CHECK(refused({"--mesh", next}, takes) == "--mesh needs a value, as in --mesh data=2,model=2");
+      CHECK(refused({"--threads", next}, takes) == "--threads needs a value, as in --threads N");
+    }
+    CHECK(refused({"--threads", "-1"}, takes) == "--threads has '-1': write a number of threads, 1 or more");
     for (std::string const text : {"0", "-1", "two", "2x", "", "99999999999"})
       CHECK(refused({"--threads=" + text}, takes).starts_with("--threads "));
   }

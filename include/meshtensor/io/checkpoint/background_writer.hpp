@@ -28,12 +28,14 @@ class checkpoint_writer final : public checkpoint_saver {
       : weights_(weights),
         folder_(std::move(folder)),
         how_(how),
+        keep_(how.keep.value_or(3)),
         saved_step_(weights.step()),
+        seen_(seen_now()),
         all_(job_of()),
         greatest_(job_of()),
         numbers_(job_of()) {
-    if (how.every < 0 || how.keep < 0)
-      throw error("C12", {"checkpoints are saved every ", how.every, " steps and ", how.keep,
+    if (how.every < 0 || keep_ < 0)
+      throw error("C12", {"checkpoints are saved every ", how.every, " steps and ", keep_,
                           " are kept: neither can be negative"});
   }
   checkpoint_writer(checkpoint_writer const&) = delete;
@@ -53,14 +55,14 @@ class checkpoint_writer final : public checkpoint_saver {
         return only(label) && (!also || also(label));
       };
     auto found = load_newest(weights_, folder_, meant);
-    saved_step_ = weights_.step();
+    saved_step_ = weights_.step(), seen_ = seen_now();
     return found;
   }
 
   bool after_step() override {
     advance(false);
-    bool const due = how_.every > 0 && weights_.step() % static_cast<std::uint64_t>(how_.every) == 0;
-    return due && weights_.step() != saved_step_;
+    position const before = std::exchange(seen_, seen_now());
+    return is_due(before) && weights_.step() != saved_step_;
   }
   void save(notes more) override {
     finish();
@@ -75,8 +77,24 @@ class checkpoint_writer final : public checkpoint_saver {
 
  private:
   enum class phase { idle, writing, committing };
+  /// The step of the store, and the source of its last load.
+  struct position {
+    std::uint64_t step;
+    value_source const* from;
+  };
 
   job_runner& job_of() const { return weights_.runner(); }
+  position seen_now() const { return {weights_.step(), weights_.source().get()}; }
+
+  /// Whether the store has reached a multiple of `every`. Several steps may have run since `before`, and the multiple
+  /// may be any of them. However, if the store was loaded since then, the number of these steps is unknown, so only the
+  /// last one counts.
+  bool is_due(position const& before) const {
+    if (how_.every == 0) return false;
+    auto const every = static_cast<std::uint64_t>(how_.every);
+    if (seen_.from != before.from || seen_.step <= before.step) return seen_.step % every == 0;
+    return seen_.step / every != before.step / every;
+  }
 
   /// Copies the blocks that this process writes, and starts to write them.
   void begin(notes more) {
@@ -85,7 +103,9 @@ class checkpoint_writer final : public checkpoint_saver {
     all_([&] { now_ = saving(weights_, std::move(more), how_.only); });
     bool const begun = attempt([&] {
       all_([&] {
-        if (job_of().is_root()) made = make_next(folder_, now_.step());
+        if (!job_of().is_root()) return;
+        made = make_next(folder_, now_.step());
+        mark_.emplace(folder_ + "/" + made.text());
       });
     });
     if (!begun) return;
@@ -113,7 +133,7 @@ class checkpoint_writer final : public checkpoint_saver {
       });
       if (!good) return;
       if (phase_ == phase::writing) commit();
-      else phase_ = phase::idle, last_ = now_.path();
+      else phase_ = phase::idle, last_ = now_.path(), mark_.reset();
     }
   }
   /// Collects the sizes and checksums of the files of all ranks, and starts to write the index.
@@ -125,7 +145,7 @@ class checkpoint_writer final : public checkpoint_saver {
     }
     phase_ = phase::committing;
     settle([&] {
-      if (job_of().is_root()) work_ = start([this] { now_.commit(how_.keep); });
+      if (job_of().is_root()) work_ = start([this] { now_.commit(keep_); });
     });
   }
   /// Runs `f` on all processes. An error on one process ends the save on all, and removes the checkpoint's files.
@@ -138,7 +158,7 @@ class checkpoint_writer final : public checkpoint_saver {
       } catch (...) {
         if (work_.valid()) work_.wait();
         phase_ = phase::idle;
-        if (job_of().is_root()) remove_checkpoint(now_.path());
+        if (job_of().is_root()) remove_checkpoint(now_.path()), mark_.reset();
         throw;
       }
     });
@@ -171,7 +191,9 @@ class checkpoint_writer final : public checkpoint_saver {
   store& weights_;
   std::string folder_;
   checkpoint_options how_;
+  int keep_;
   std::uint64_t saved_step_;
+  position seen_;  // at the last call of `after_step`
   all_or_throw all_;
   agreement greatest_;
   numbers_of_all numbers_;
@@ -180,6 +202,7 @@ class checkpoint_writer final : public checkpoint_saver {
 
   phase phase_ = phase::idle;
   saving now_;
+  std::optional<mark_of_writer> mark_;  // of the root, while it writes
   std::string last_;
   std::int64_t failed_ = 0;
   arena copy_;
@@ -196,6 +219,7 @@ std::unique_ptr<checkpoint_saver> saver_of(store& weights, std::string folder, c
 template <class>
 std::string save(store& weights, std::filesystem::path const& folder, notes more, checkpoint_options how) {
   how.in_background = false;
+  if (!how.keep) how.keep = 0;
   checkpoints all(weights, folder, how);
   all.save(std::move(more));
   return all.last();

@@ -11,6 +11,8 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,14 +87,53 @@ inline void remove_checkpoint(std::string const& path) {
   ::rmdir(path.c_str());
 }
 
+/// Marks a checkpoint that this process is writing. A job may save to a folder by several objects, and none of them may
+/// remove an incomplete checkpoint that another one will complete.
+class mark_of_writer {
+ public:
+  explicit mark_of_writer(std::string const& path) {
+    std::lock_guard const alone(marked().mutex);
+    at_ = marked().paths.insert(real(path));
+  }
+  mark_of_writer(mark_of_writer const&) = delete;
+  mark_of_writer& operator=(mark_of_writer const&) = delete;
+  ~mark_of_writer() {
+    std::lock_guard const alone(marked().mutex);
+    marked().paths.erase(at_);
+  }
+  static bool is_on(std::string const& path) {
+    std::lock_guard const alone(marked().mutex);
+    return marked().paths.contains(real(path));
+  }
+
+ private:
+  struct marked_paths {
+    std::mutex mutex;
+    std::multiset<std::string> paths;
+  };
+  static marked_paths& marked() {
+    static marked_paths all;
+    return all;
+  }
+  /// One text for all spellings of a path.
+  static std::string real(std::string const& path) {
+    std::error_code problem;
+    auto const found = std::filesystem::canonical(path, problem);
+    return problem ? path : found.string();
+  }
+
+  std::multiset<std::string>::iterator at_;
+};
+
 /// Removes all complete checkpoints except the newest `keep`, or none of them if `keep` is 0. It also removes
-/// incomplete checkpoints, but no checkpoint that is newer than `last`.
+/// incomplete checkpoints that this process is not writing, but no checkpoint that is newer than `last`.
 inline void remove_old(std::string const& folder, checkpoint_name const& last, int keep) {
   int there = 0;
   for (checkpoint_name const& n : checkpoints_in(folder)) {
     std::string const path = folder + "/" + n.text();
     if (n.number > last.number) continue;
-    if (is_there(path + "/" + index_name) && (keep == 0 || there++ < keep)) continue;
+    bool const is_marked = mark_of_writer::is_on(path);  // asked first, because the index is there before the mark goes
+    if (is_there(path + "/" + index_name) ? keep == 0 || there++ < keep : is_marked) continue;
     remove_checkpoint(path);
   }
 }
