@@ -22,6 +22,8 @@ template check_result compare_steps<lazy>(checked_program const&, store&, step_m
 template std::string text_of_instructions<lazy>(module const&, plan const&);
 template std::vector<link> measured_links<lazy>(job_runner&, mesh_shape const&);
 template std::string text_of_trace<lazy>(module const&, plan const&, mesh_shape const&, trace_of_job const&);
+template bool write_recorded<lazy>(job_runner&, module const&, plan const&, mesh_shape const&, std::vector<int> const&,
+                                   std::vector<timeline const*> const&, std::string const&);
 }  // namespace detail
 
 }  // namespace meshtensor

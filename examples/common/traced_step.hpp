@@ -192,10 +192,7 @@ class traced_step {
     return mt::profile(graph(), planned().numbers, *recorded()[0], session_->best_rates());
   }
   void write_trace(std::string const& file) const {
-    mt::detail::write_once(values_.runner(),
-                           mt::detail::text_of_trace(graph(), planned(), bound_mesh(),
-                                                     mt::detail::trace_of_all(values_.runner(), ranks(), recorded())),
-                           file);
+    mt::detail::write_recorded(values_.runner(), graph(), planned(), bound_mesh(), ranks(), recorded(), file);
   }
   std::string explained(std::string const& what, regime_options const& o, std::string const& rates) const {
     return plan_->explained(what, o,

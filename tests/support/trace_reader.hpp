@@ -24,8 +24,8 @@ struct trace_event {
   std::int64_t end() const { return begin + duration; }
 };
 
-/// All events of a trace. What is no JSON, or has other members, is an exception.
-inline std::vector<trace_event> events_of(std::string const& text) {
+/// All events of a trace. What is no JSON, or has other members, is an exception. `warning` gets that of the trace.
+inline std::vector<trace_event> events_of(std::string const& text, std::string* warning = nullptr) {
   namespace io = meshtensor::io;
   std::string const what = "the trace";
   io::json_reader in(text, "T00", what);
@@ -43,6 +43,13 @@ inline std::vector<trace_event> events_of(std::string const& text) {
   in.object([&](std::string const& member) {
     if (member == "displayTimeUnit") {
       CHECK(in.string() == "ms");
+      return;
+    }
+    if (member == "otherData" && warning != nullptr) {
+      in.object([&](std::string const& name) {
+        CHECK(name == "warning");
+        *warning = in.string();
+      });
       return;
     }
     CHECK(member == "traceEvents");
@@ -74,12 +81,13 @@ struct checked_trace {
   std::map<long, long> process;                   // by rank
   std::map<long, std::string> process_names;      // by number
   std::vector<std::pair<trace_event, trace_event>> arrows;
+  std::string warning;  // that it does not have all steps
 };
 
 inline checked_trace checked(std::string const& text) {
   checked_trace t;
   std::map<long, trace_event> begins, ends;
-  for (trace_event const& e : events_of(text)) {
+  for (trace_event const& e : events_of(text, &t.warning)) {
     CHECK(e.process >= 1);
     CHECK(e.thread >= 1);
     long const rank = e.thread - 1;

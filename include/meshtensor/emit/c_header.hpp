@@ -81,7 +81,7 @@ static inline char const* @_error(void) { return @_functions()->error(); }
   void create() {
     std::string arguments = "@* guest", extents, comment;
     if (all_.with_communicator) arguments += ", MPI_Comm communicator";
-    for (std::string const& n : extent_arguments(all_)) arguments += ", int64_t " + n, extents += n + ", ";
+    for (std::string const& n : extent_arguments(names_, all_)) arguments += ", int64_t " + n, extents += n + ", ";
     if (!all_.dims.empty()) comment += " Whole extents of " + listed(all_.dims) + ".";
     if (!all_.axes.empty()) comment += " Mesh axes " + listed(all_.axes) + ": 0, the ranks that are left.";
     text_ += "/* Collective." + comment + " */\n" + "static inline int @_create(" + arguments + ") {\n" +

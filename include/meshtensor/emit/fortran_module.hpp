@@ -66,7 +66,7 @@ class fortran_module_writer : fortran_procedure_writer {
     for (std::size_t p = 0; p < all_.programs.size(); ++p) program(all_.programs[p], p);
   }
   void create() {
-    std::vector<std::string> const names = extent_arguments(all_);
+    std::vector<std::string> const names = extent_arguments(names_, all_);
     std::vector<std::string> arguments = names;
     if (all_.with_communicator) arguments.insert(arguments.begin(), "communicator");
     begin("@_create", arguments);

@@ -45,6 +45,30 @@ inline std::string word_of(std::string_view label) {
   return word;
 }
 
+namespace detail {
+/// Fortran does not distinguish upper-case and lower-case letters.
+inline std::string lower_case(std::string word) {
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word;
+}
+/// Whether a word, in lower case, has a meaning in the files that are written: in C, in C++ or in the Fortran module.
+inline bool is_reserved(std::string const& word) {
+  static constexpr std::string_view reserved =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class"
+      " co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype"
+      " default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline"
+      " int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public"
+      " register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast"
+      " struct switch template this thread_local throw true try typedef typeid typename typeof typeof_unqual union"
+      " unsigned using virtual void volatile wchar_t while xor xor_eq"
+      // Macros, types and functions of C
+      " int64_t linux mpi_comm mpi_comm_c2f mpi_initialized null unix"
+      // Names of the whole Fortran module
+      " apart c_f_procpointer c_int c_int32_t c_int64_t check create_function find_table ";
+  return reserved.find(' ' + word + ' ') != reserved.npos;
+}
+}  // namespace detail
+
 /// Adds one program of a traced module.
 inline void add_program(guest_interface& all, module const& m, int entry, mesh_shape const& mesh) {
   auto const add = [](std::vector<std::string>& names, std::string const& label) {
@@ -101,6 +125,9 @@ class guest_names {
     bool valid = !name_.empty() && std::isalpha(static_cast<unsigned char>(name_[0])) != 0;
     valid = valid && word_of(name_) == name_;
     if (!valid) throw error("R36", {"'", name_, "' cannot be the name of a guest: use letters, digits and '_'"});
+    if (detail::is_reserved(detail::lower_case(name_)))
+      throw error("R36",
+                  {"'", name_, "' cannot be the name of a guest, because C or Fortran uses it: choose another one"});
     std::vector<std::string> names;
     for (char const* own : {"create", "destroy", "error", "functions", "t", "table"}) names.push_back(of(own));
     for (std::string const& n : all.numbers) names.push_back(of("set", word_of(n)));
@@ -115,7 +142,7 @@ class guest_names {
       if (n.size() > 63)
         throw error("R36",
                     {"the function ", n, " has ", n.size(), " letters, but Fortran takes 63: choose shorter names"});
-      for (char& c : n) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      n = detail::lower_case(n);
     }
     std::ranges::sort(names);
     if (auto const twice = std::ranges::adjacent_find(names); twice != names.end())
@@ -136,26 +163,22 @@ class guest_names {
   bool is_single_;
 };
 
-/// The names of `create`'s arguments, made from the dims and axes. Words of C and other names in use get a `_` at their
-/// end.
-inline std::vector<std::string> extent_arguments(guest_interface const& all) {
-  std::vector<std::string> taken{"guest", "communicator", "status", "extents", "code"};
-  for (char const* word :
-       {"auto",     "bool",      "break",    "case",     "catch",    "char",   "class",    "const",    "continue",
-        "default",  "delete",    "do",       "double",   "else",     "enum",   "explicit", "export",   "extern",
-        "false",    "float",     "for",      "friend",   "goto",     "if",     "inline",   "int",      "long",
-        "mutable",  "namespace", "new",      "operator", "or",       "and",    "not",      "private",  "protected",
-        "public",   "register",  "restrict", "return",   "short",    "signed", "sizeof",   "static",   "struct",
-        "switch",   "template",  "this",     "throw",    "true",     "try",    "typedef",  "typename", "union",
-        "unsigned", "using",     "virtual",  "void",     "volatile", "while"})
-    taken.emplace_back(word);
+/// The names of the arguments of the guest's `create`, made from the dims and axes. They differ also in lower case.
+/// Words of C and other names in use get a `_` at their end.
+inline std::vector<std::string> extent_arguments(guest_names const& guest, guest_interface const& all) {
+  std::vector<std::string> taken{"call_it", "code",  "communicator", "extents", "guest",
+                                 "handle",  "ready", "status",       "table"};
+  for (char const* own : {"create", "functions", "t", "table"}) taken.push_back(detail::lower_case(guest.of(own)));
   std::vector<std::string> names;
   for (auto const* labels : {&all.dims, &all.axes})
     for (std::string const& label : *labels) {
       std::string word = word_of(label);
       if (std::isalpha(static_cast<unsigned char>(word[0])) == 0) word = "n" + word;
-      while (std::ranges::find(taken, word) != taken.end()) word += '_';
-      names.push_back(word), taken.push_back(word);
+      auto const is_taken = [&](std::string const& lower) {
+        return detail::is_reserved(lower) || std::ranges::find(taken, lower) != taken.end();
+      };
+      while (is_taken(detail::lower_case(word))) word += '_';
+      names.push_back(word), taken.push_back(detail::lower_case(word));
     }
   return names;
 }

@@ -96,10 +96,8 @@ inline void end_tools(step_under_tools& step) {
     tell(j, profile(step.graph(), step.planned().numbers, *held[0], step.best_rates()));
   static std::atomic<int> written = 0;
   if (std::string_view const path = asked_by("MESHTENSOR_TRACE"); !path.empty())
-    write_once(j,
-               text_of_trace(step.graph(), step.planned(), step.mesh(),
-                             trace_of_all(j, j.held(static_cast<int>(step.mesh().size())), held)),
-               path_number(path, ++written));
+    write_recorded(j, step.graph(), step.planned(), step.mesh(), j.held(static_cast<int>(step.mesh().size())), held,
+                   path_number(path, ++written));
 }
 
 inline constexpr environment_tools all_tools{begin_tools, end_tools};

@@ -26,6 +26,9 @@ class trace_writer {
       : m_(m), p_(p), mesh_(mesh), trace_(trace), words_(m) {}
 
   std::string text() {
+    text_ = "{\"displayTimeUnit\": \"ms\", ";
+    if (!trace_.end.empty()) text_ += "\"otherData\": {\"warning\": " + json_text("this trace " + trace_.end) + "}, ";
+    text_ += "\"traceEvents\": [";
     for (std::size_t k = 0; k < trace_.processes.size(); ++k) name_process(k);
     for (trace_bar const& b : trace_.bars) {
       node const& n = m_.nodes[b.node];
@@ -86,7 +89,7 @@ class trace_writer {
   mesh_shape const& mesh_;
   trace_of_job const& trace_;
   node_words words_;
-  std::string text_ = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  std::string text_;
   bool is_first_ = true;
 };
 
@@ -109,35 +112,57 @@ bool write_once(job_runner& j, std::string const& text, std::string const& path)
   return good;
 }
 
+/// Writes the steps that were recorded on `ranks` to the file `path`, and warns if it does not have all of them. All
+/// processes call this.
+template <class = lazy>
+bool write_recorded(job_runner& j, module const& graph, plan const& planned, mesh_shape const& mesh,
+                    std::vector<int> const& ranks, std::vector<timeline const*> const& held, std::string const& path) {
+  trace_of_job const trace = trace_of_all(j, ranks, held);
+  bool const good = write_once(j, text_of_trace(graph, planned, mesh, trace), path);
+  if (good && !trace.end.empty()) warn(j, "R98: the trace '" + path + "' " + trace.end);
+  return good;
+}
+
 #if MESHTENSOR_COMPILED
 extern template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
 extern template std::string text_of_trace<lazy>(module const&, plan const&, mesh_shape const&, trace_of_job const&);
+extern template bool write_recorded<lazy>(job_runner&, module const&, plan const&, mesh_shape const&,
+                                          std::vector<int> const&, std::vector<timeline const*> const&,
+                                          std::string const&);
 #endif
+
+/// errors  R16 nothing was recorded
+template <class... Args>
+std::vector<timeline const*> recorded_of(executable<Args...> const& e) {
+  auto const held = e.recorded();
+  if (held.empty() || held[0]->steps() == 0)
+    throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
+  return held;
+}
 
 }  // namespace detail
 
 /// The recorded steps as JSON text, which is the same on every process. All processes must call this. Each rank has a
 /// row with its host and its coordinates on the mesh, and a bar for every node, with the user's line from which it
 /// comes. For each collective and message, an arrow leads from the rank that came last to each rank that waited for it.
-/// Time counts from the first bar.
+/// Time counts from the first bar. A trace has at most 1,048,576 bars of each rank. If a rank has run more nodes, then
+/// the member `otherData` says in which step the trace ends.
 ///
 /// errors  R16 nothing was recorded
 template <class... Args>
 std::string trace_events(executable<Args...> const& e) {
-  auto const held = e.recorded();
-  if (held.empty() || held[0]->steps() == 0)
-    throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
   return detail::text_of_trace(e.graph(), e.planned(), e.bound_mesh(),
-                               detail::trace_of_all(e.runner(), e.ranks(), held));
+                               detail::trace_of_all(e.runner(), e.ranks(), detail::recorded_of(e)));
 }
 
 /// Writes the same text to a file, on the process that prints for the job. Returns whether it was written. A failure is
 /// only a warning, because the training should go on.
 ///
-/// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written
+/// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written; R98 it ends before the last step
 template <class... Args>
 bool write_trace(executable<Args...> const& e, std::string const& path) {
-  return detail::write_once(e.runner(), trace_events(e), path);
+  return detail::write_recorded(e.runner(), e.graph(), e.planned(), e.bound_mesh(), e.ranks(), detail::recorded_of(e),
+                                path);
 }
 
 }  // namespace meshtensor

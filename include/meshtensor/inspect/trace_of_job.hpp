@@ -33,6 +33,7 @@ struct trace_of_job {
   std::vector<process> processes;
   std::vector<trace_bar> bars;  // times count from the first bar
   bool in_lockstep = false;     // all ranks take turns, and have one row of bars
+  std::string end;              // where the bars end, if that is before the last step
 
   /// The index in `processes` of the process to which a rank belongs.
   std::size_t process_of(int rank) const {
@@ -68,6 +69,18 @@ struct process_in_trace {
   }
 };
 
+/// For example, `ends in step 18 of 40 recorded steps, because …`, or an empty text if all bars were kept.
+inline std::string end_of_trace(std::vector<timeline const*> const& held, agreement& greatest) {
+  std::int64_t missing = 0;
+  for (timeline const* t : held) missing = std::max(missing, t->steps() - t->whole_steps());
+  missing = static_cast<std::int64_t>(greatest(static_cast<double>(missing)));
+  if (missing == 0 || held.empty()) return "";
+  std::int64_t const steps = held[0]->steps();
+  return "ends in step " + std::to_string(steps - missing + 1) + " of " + std::to_string(steps) +
+         " recorded steps, because it has at most " + std::to_string(held[0]->most_spans()) +
+         " bars of each rank: record fewer steps";
+}
+
 /// All processes call this with their ranks, and with a timeline for each of them, or one for all in lockstep.
 /// why: clocks of machines differ, so times count from a barrier. Processes leave it at different times. However,
 /// processes on one machine share a clock, so there they count from the last one that left.
@@ -94,6 +107,7 @@ trace_of_job trace_of_all(job_runner& j, std::vector<int> const& ranks, std::vec
     each.push_back(process_in_trace::of({at, at + std::ssize(about)}));
   trace_of_job all;
   all.in_lockstep = held.size() < ranks.size();
+  all.end = end_of_trace(held, greatest);
   double first = 0;
   for (std::size_t k = 0; k < each.size(); ++k) {
     all.processes.push_back({each[k].id.host, each[k].id.number, each[k].ranks});

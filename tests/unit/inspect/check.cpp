@@ -352,3 +352,27 @@ TEST_CASE("a cast of bf16 that was fed has the tolerance of f32") {
   INFO(text_of(r));
   CHECK(r.difference.find("tanh") != std::string::npos);
 }
+
+namespace {
+/// Its mean of squares is also computed from elements that are far smaller, whose squares are subnormal.
+struct normed {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", mt::nn::layer_norm(s / "norm", s.input("x", mt::f32, batch, inner), inner));
+  }
+};
+}  // namespace
+
+TEST_CASE("subnormal numbers may differ, because sums of them have few digits") {
+  for (float const scale : {0.01f, 0.3f, 1.f, 10.f}) {
+    std::vector<float> x(4 * 12);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = scale * (static_cast<float>(i * 37 % 11) / 5 - 1);
+    auto const look = [&]<class Device>() {
+      auto const r = mt::check<normed, mesh, layout, Device>(batch(4), data(2), mt::feed<"x">(x));
+      INFO("elements up to " << scale << ": " << text_of(r));
+      CHECK(r.agrees());
+      CHECK(r.compared > 5);
+    };
+    look.operator()<mt::reference_device>();
+    look.operator()<mt::default_device>();
+  }
+}

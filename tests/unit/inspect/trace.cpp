@@ -9,6 +9,8 @@
 #include <set>
 
 #include "meshtensor/meshtensor.hpp"
+#include "support/folder.hpp"
+#include "support/kept_warnings.hpp"
 #include "support/trace_reader.hpp"
 
 namespace mt = meshtensor;
@@ -90,4 +92,36 @@ TEST_CASE("the last rank to come is the one that the others have waited for") {
   for (auto const& a : mt::detail::arrows_of_trace(m, step.planned(), step.bound_mesh(), bars).all())
     found.emplace(a.from.rank, a.to.rank, a.from.begin);
   CHECK(found == std::set<std::tuple<int, int, double>>{{1, 0, 90}, {1, 2, 90}, {2, 0, 230}, {2, 1, 230}});
+}
+
+TEST_CASE("a trace that does not have all steps says so") {
+  auto const job = mt::job::as_threads();
+  mt::store weights(job);
+  step_of_test const step(weights, data(1), model(2));
+  meshtensor_test::own_folder const folder;
+  std::string const file = folder / "steps.json";
+  // The warnings about a trace of steps of three bars, of which the second rank keeps two more than the first one.
+  auto const warnings_of = [&](int steps, std::size_t most_bars, int warm_up = 0) {
+    mt::timeline first(step.graph().node_count, warm_up, most_bars),
+        second(step.graph().node_count, warm_up, most_bars + 2);
+    for (int i = 0; i < steps; ++i)
+      for (mt::timeline* t : {&first, &second}) {
+        t->begin_step(i * 100);
+        for (int at = i * 100; at < i * 100 + 30; at += 10) t->enter(at), t->leave(mt::node_id{0}, at + 5);
+        t->end_step(i * 100 + 50);
+      }
+    meshtensor_test::kept_warnings const told;
+    CHECK(mt::detail::write_recorded(step.runner(), step.graph(), step.planned(), step.bound_mesh(), {0, 1},
+                                     {&first, &second}, file));
+    return told.said;
+  };
+  auto const warning = [&] { return meshtensor_test::checked(meshtensor_test::content(file)).warning; };
+  using sentences = std::vector<std::string>;
+  CHECK(warnings_of(4, 12).empty());
+  CHECK(warning().empty());
+  std::string const rest = " recorded steps, because it has at most 7 bars of each rank: record fewer steps";
+  CHECK(warnings_of(4, 7) == sentences{"R98: the trace '" + file + "' ends in step 3 of 4" + rest});
+  CHECK(warning() == "this trace ends in step 3 of 4" + rest);
+  CHECK(warnings_of(6, 7, 1) == sentences{"R98: the trace '" + file + "' ends in step 3 of 5" + rest});
+  CHECK(warnings_of(4, 7, 3).empty());  // only steps that were forgotten had too many bars
 }

@@ -6,7 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cctype>
 #include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "meshtensor/meshtensor.hpp"
 
@@ -189,7 +193,48 @@ TEST_CASE("names that C or Fortran does not take") {
   CHECK(sentence_of("fine", all).empty());
   all.programs[0].inputs[1].word = "FIELD";  // one name in Fortran
   CHECK(sentence_of("fine", all).find("would be called fine_learn_input_part_field") != std::string::npos);
-  all = model::interface();
-  all.dims[0] = "int", all.axes[0] = "status";
-  CHECK(mt::extent_arguments(all) == std::vector<std::string>{"int_", "y", "only_learnt", "status_"});
+  for (char const* reserved : {"int", "xor", "Check", "find_table"})
+    CHECK(sentence_of(reserved, model::interface()) == "meshtensor R36: '" + std::string(reserved) +
+                                                           "' cannot be the name of a guest, because C or Fortran uses "
+                                                           "it: choose another one");
+}
+
+namespace {
+std::vector<std::string> arguments_for(std::vector<std::string> const& dims, std::vector<std::string> const& axes) {
+  mt::guest_interface all = model::interface();
+  all.dims = dims, all.axes = axes;
+  return mt::extent_arguments({"solver", all}, all);
+}
+/// The identifiers from one text up to another, without comments of Fortran.
+std::set<std::string> identifiers(std::string const& text, std::string const& begin, std::string const& end) {
+  std::size_t const first = text.find(begin), last = text.find(end, first);
+  REQUIRE(last != text.npos);
+  std::set<std::string> found;
+  for (std::size_t at = first; at < last;) {
+    std::size_t count = 0;
+    while (std::isalnum(static_cast<unsigned char>(text[at + count])) != 0 || text[at + count] == '_') ++count;
+    if (std::isalpha(static_cast<unsigned char>(text[at])) != 0) found.insert(text.substr(at, count));
+    at = text[at] == '!' ? text.find('\n', at) : at + std::max<std::size_t>(1, count);
+  }
+  return found;
+}
+}  // namespace
+
+TEST_CASE("dims and axes whose names C or Fortran uses") {
+  using names = std::vector<std::string>;
+  CHECK(arguments_for({"int", "y"}, {"status"}) == names{"int_", "y", "status_"});
+  CHECK(arguments_for({"N", "n", "Status"}, {"n_", "asm"}) == names{"N", "n_", "Status_", "n__", "asm_"});
+  mt::guest_interface all = model::interface();
+  all.dims.clear(), all.axes.clear(), all.with_communicator = true;
+  // Fortran has no reserved words, and members of structures do not clash with arguments.
+  std::set<std::string> const allowed{"call",    "create",    "end",    "id",         "in",
+                                      "inout",   "integer",   "intent", "optional",   "out",
+                                      "pointer", "procedure", "solver", "subroutine", "type"};
+  auto used = identifiers(mt::fortran_module("solver", all), "subroutine solver_create", "end subroutine");
+  used.merge(identifiers(mt::c_header("solver", all), "static inline int solver_create", "}"));
+  CHECK(used.size() > 25);
+  for (std::string const& word : used) {
+    CAPTURE(word);
+    if (!allowed.contains(word)) CHECK(arguments_for({word}, {}) == names{word + "_"});
+  }
 }
