@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
+#include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/math.hpp"
 #include "meshtensor/base/trigonometry.hpp"
 
@@ -100,6 +102,13 @@ constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   }
 }
 
+/// A number of `uniform_of<float>` as bf16. It is rounded towards zero, because rounding to nearest gives 1 in one of
+/// 512 elements. So a comparison with a bf16 gives the same as in float.
+template <class V>
+constexpr V truncated_to_bf16(V x) {
+  return from_bits<V>(to_bits(x) & bits_of<V>(typename format_of<V>::bits{0xffff0000u}));
+}
+
 /// Standard normal, from all four words of one element: sqrt(-2·log(u))·cos(2π·v), with u in (0, 1] and v a fraction of
 /// a turn. Its absolute value is at most 6.7 in float, and 8.6 in double.
 ///
@@ -126,11 +135,15 @@ constexpr V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_
 
 }  // namespace math
 
-/// Uniform in [0, 1), of one element. T is float or double. See math::uniform_of.
+/// Uniform in [0, 1), of one element. T is float, double or bf16_t. See math::uniform_of and math::truncated_to_bf16.
 template <class T>
 constexpr T random_uniform(random_stream const& stream, std::uint64_t global_index) {
-  std::uint32_t const more = sizeof(T) == 8 ? stream.word(global_index, true) : 0;
-  return math::uniform_of<T>(stream.word(global_index), more);
+  if constexpr (std::is_same_v<T, bf16_t>) {
+    return math::truncated_to_bf16(random_uniform<float>(stream, global_index));
+  } else {
+    std::uint32_t const more = sizeof(T) == 8 ? stream.word(global_index, true) : 0;
+    return math::uniform_of<T>(stream.word(global_index), more);
+  }
 }
 
 /// Standard normal, of one element. T is float or double. See math::normal_of.

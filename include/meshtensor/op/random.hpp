@@ -23,11 +23,16 @@ struct random_rule {
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     random_key const key{e.context.seed, identity_of(e.m, e.n), e.context.step};
-    fill(e.results[0], static_cast<distribution>(e.n.function), key, e.context.iteration);
+    auto const which = static_cast<distribution>(e.n.function);
+    fill(e.results[0], key, e.context.iteration, [which]<class E>(random_stream const& stream, std::uint64_t index) {
+      return which == distribution::uniform ? random_uniform<E>(stream, index)
+                                            : static_cast<E>(random_normal<arithmetic_t<E>>(stream, index));
+    });
   }
 
-  /// Fills a block with the numbers of a key.
-  static void fill(view const& y, distribution which, random_key const& key, std::uint64_t iteration) {
+  /// Fills a block of floats. `draw.operator()<E>(stream, index)` gives an element of type E, by its global index.
+  template <class F>
+  static void fill(view const& y, random_key const& key, std::uint64_t iteration, F const& draw) {
     walk<2> w;  // the block in memory, and the whole tensor in row-major order
     std::int64_t whole = 1, first = 0;
     for (int i = y.count; i-- > 0;) w.stride[1][i] = whole, first += whole * y.origin[i], whole *= y.total[i];
@@ -35,12 +40,10 @@ struct random_rule {
     if (w.empty()) return;
     random_stream const stream(key, iteration);
     with_element(y.type, [&]<class E>() {
-      using A = arithmetic_t<E>;
-      if constexpr (std::is_floating_point_v<A>) {
+      if constexpr (std::is_floating_point_v<arithmetic_t<E>>) {
         do {
           auto const index = static_cast<std::uint64_t>(first + w.offset[1]);
-          y.as<E>()[w.offset[0]] = static_cast<E>(which == distribution::uniform ? random_uniform<A>(stream, index)
-                                                                                 : random_normal<A>(stream, index));
+          y.as<E>()[w.offset[0]] = draw.template operator()<E>(stream, index);
         } while (w.next());
       }
     });
@@ -85,7 +88,7 @@ using random_line = checked_line<decltype(random_type_finding<T>())>;
 
 /// Uniform floats in [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. They follow from the
 /// seed, the program's name and step, the scope's path, the index among the random tensors of that path, the iteration
-/// and the element's global index.
+/// and the element's global index. Those of bf16 are rounded towards zero, so they stay below 1.
 ///
 /// dims    those of `to`
 /// layout  bit-equal under every layout

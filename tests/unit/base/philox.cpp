@@ -86,11 +86,24 @@ TEST_CASE("uniform numbers fill [0, 1) evenly, and f64 refines f32") {
   CHECK(chi < 160);  // 99 degrees of freedom
 }
 
+TEST_CASE("uniform numbers of bf16 are those of f32 without the last bits") {
+  mt::random_stream const stream({42, 1, 0}, 0);
+  int wrong = 0;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    auto const x = mt::random_uniform<float>(stream, i);
+    float const half = mt::random_uniform<mt::bf16_t>(stream, i);
+    wrong += !(half <= x && x - half <= x * 0x1p-7f && half < 1 && half == float{mt::bf16_t(half)});
+    wrong += (half < 0.25f) != (x < 0.25f) || (half == 0) != (x == 0);
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("the extremes of the bits stay inside") {
   namespace math = mt::math;
   std::uint32_t const ones = 0xffffffffu;
   CHECK(math::uniform_of<float>(0u, 0u) == 0.0f);
   CHECK(math::uniform_of<float>(ones, ones) == 1.0f - 0x1p-24f);
+  CHECK(math::truncated_to_bf16(1.0f - 0x1p-24f) == 1.0f - 0x1p-8f);
   CHECK(math::uniform_of<double>(ones, ones) == 1.0 - 0x1p-53);
   for (std::uint32_t a : {0u, ones})
     for (std::uint32_t b : {0u, 0x1fffffffu, 0x20000000u, 0x80000000u, 0xdfffffffu, 0xe0000000u, ones}) {

@@ -72,6 +72,8 @@ struct mixed {
     s.output("sum", mt::sum(y));
     s.output("any", mt::any(near));
     s.output("noise", normal(s, mt::f32, to(wide)) + uniform(s, mt::f32, to(wide)));
+    s.output("half noise", uniform(s, mt::bf16, to(wide)));
+    s.output("more half noise", normal(s, mt::bf16, to(wide)) * 2);
   }
 };
 

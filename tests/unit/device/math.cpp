@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "meshtensor/device/cpu/fused/lane_pack/generate.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/random.hpp"
 
@@ -83,6 +84,20 @@ TEST_CASE_TEMPLATE("lanes equal scalars", T, float, double) {
   CHECK(differences<T>([](auto x, auto y) { return math::maximum(x, y); }) == 0);
   CHECK(differences<T>([](auto x, auto y) { return math::minimum(x, y); }) == 0);
   CHECK(differences<T>([](auto x, auto y) { return math::fma(x, y, x); }) == 0);
+}
+
+TEST_CASE("packs of uniform numbers of bf16 have the bits of one element") {
+  mt::random_stream const stream({1, 2, 3}, 4);
+  int wrong = 0;
+  for (std::uint64_t const stride : {1u, 3u}) {
+    mt::cpu::uniform_source<float> source;
+    for (std::uint64_t first = 0; first < 10'000; first += 97) {
+      auto const pack = mt::cpu::uniform_pack<mt::bf16_t>(source, stream, first, stride).lane_array();
+      for (std::uint64_t i = 0; i < std::size(pack.at); ++i)
+        wrong += !same(pack.at[i], float{mt::random_uniform<mt::bf16_t>(stream, first + i * stride)});
+    }
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE_TEMPLATE("random numbers do not depend on who makes them", T, float, double) {

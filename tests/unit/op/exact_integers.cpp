@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -58,6 +58,8 @@ struct program {
     s.output("computed", i - twice);
     s.output("of_extent", i - extent(row) * 2251799813685249);
     s.output("ratio", i - ((key - 1) / 2 + mt::pow(3, 35)));
+    s.output("rest_of_key", i + key % 10);
+    s.output("rest_of_negative", i + (-key) % 7);
     s.output("padded", mt::pad(i, row, wide, 2, odd));
     s.output("shifted", mt::shift(i, row, 2, key + 2));
     s.output("state", s.state("counter", mt::i64, row, mt::constant(odd)) - i);
@@ -102,6 +104,9 @@ void check(Step& step, std::int64_t key) {
   CHECK(held(r.template get<"of_extent">()) == each([](auto i) { return wrapped(u(i) - u(6) * 2251799813685249u); }));
   CHECK(held(r.template get<"ratio">()) ==
         each([&](auto i) { return wrapped(u(i) - (u(key - 1) / 2 + 50031545098999707u)); }));
+  CHECK(held(r.template get<"rest_of_key">()) == each([&](auto i) { return wrapped(u(i) + u(key % 10)); }));
+  CHECK(held(r.template get<"rest_of_negative">()) ==
+        each([&](auto i) { return wrapped(u(i) + u((7 - key % 7) % 7)); }));
   integers padded(9, odd), shifted(6, key + 2);
   for (std::size_t k = 0; k < 6; ++k) padded[k + 2] = given[k];
   for (std::size_t k = 0; k < 4; ++k) shifted[k + 2] = given[k];
@@ -169,6 +174,42 @@ std::string refusal_of_set(mt::number_value const& k) {
 bool has(std::string const& all, std::string const& some) { return all.find(some) != std::string::npos; }
 
 }  // namespace
+
+TEST_CASE("functions of numbers are exact for integers of 64 bits") {
+  using value = mt::number_value;
+  using wide = value::wide;
+  integers all{0, 1, -1, 7, -7, 10, 256, odd, -odd, odd + 1, (1ll << 60) - 1, (1ll << 60) + 1, most, least};
+  auto const rounded_down = [](wide a, wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); };
+  auto const is = [](value const& got, wide wanted) { return got == value::of_integer(wanted); };
+  for (wide const x : all)
+    for (wide const y : all) {
+      CAPTURE(static_cast<std::int64_t>(x));
+      CAPTURE(static_cast<std::int64_t>(y));
+      auto const of = [&](mt::function f) {
+        return mt::apply_to_numbers(f, value::of_integer(x), value::of_integer(y));
+      };
+      CHECK(is(of(mt::function::add), x + y));
+      CHECK(is(of(mt::function::subtract), x - y));
+      CHECK(is(of(mt::function::negate), -x));
+      CHECK(is(of(mt::function::floor), x));
+      CHECK(is(of(mt::function::maximum), x < y ? y : x));
+      CHECK(is(of(mt::function::minimum), x < y ? x : y));
+      if (y == 0) continue;
+      CHECK(is(of(mt::function::modulo), x - rounded_down(x, y) * y));
+      value const quotient = of(mt::function::divide);
+      CHECK(is(mt::apply_to_numbers(mt::function::floor, quotient, 0), rounded_down(x, y)));
+      double const ratio = static_cast<double>(x) / static_cast<double>(y);
+      CHECK(std::abs(quotient.real - ratio) <= 1e-15 * std::abs(ratio));
+    }
+  auto const nan = std::numeric_limits<double>::quiet_NaN();
+  for (mt::function const f : {mt::function::maximum, mt::function::minimum}) {
+    CHECK(is(mt::apply_to_numbers(f, odd, f == mt::function::maximum ? 0.5 : 1e300), odd));
+    CHECK(is(mt::apply_to_numbers(f, f == mt::function::maximum ? -INFINITY : INFINITY, odd), odd));
+    CHECK(std::isnan(mt::apply_to_numbers(f, odd, nan).real));
+    CHECK(std::isnan(mt::apply_to_numbers(f, nan, odd).real));
+  }
+  CHECK(std::isnan(mt::apply_to_numbers(mt::function::modulo, odd, 0).real));
+}
 
 TEST_CASE("on plain loops, by one processor and several") {
   for (int const parts : {1, 2, 3, 4}) check_on<mt::reference_device>(mt::job::in_lockstep(), parts);

@@ -66,6 +66,8 @@ struct everything {
     s.output("so far", cumulative_sum(x * y, column));
     s.output("looked up", gather(x, index, row));
     s.output("added at", scatter_add(gather(x * y, index, row), index, row, to(row, column)));
+    s.output("uniform", uniform(s / "uniform", type, to(row, column)));
+    s.output("normal", normal(s / "normal", type, to(row, column)));
   }
 };
 
@@ -122,13 +124,15 @@ bits values() {
   keep("so far", result.template get<"so far">().gather());
   keep("looked up", result.template get<"looked up">().gather());
   keep("added at", result.template get<"added at">().gather());
+  keep("uniform", result.template get<"uniform">().gather());
+  keep("normal", result.template get<"normal">().gather());
   return all;
 }
 
 template <mt::dtype Type>
 void compare() {
   bits const wanted = values<mt::reference_device, Type>(), got = values<mt::cuda_device, Type>();
-  CHECK(wanted.size() == of_one.size() + of_two.size() + 9);
+  CHECK(wanted.size() == of_one.size() + of_two.size() + 11);
   for (auto const& [name, all] : wanted) {
     CAPTURE(name);
     int other = 0;

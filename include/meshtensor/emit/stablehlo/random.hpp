@@ -72,6 +72,11 @@ class stream {
   value key_[2], iteration_;
 };
 
+/// A number in f32 as one that bf16 holds, with the same bits as math::truncated_to_bf16.
+inline value truncated_to_bf16(writer& w, value const& x) {
+  value const bits = w.op("bitcast_convert", {x}, {"ui32", x.type.shape});
+  return w.op("bitcast_convert", {binary(w, "and", {bits, word(w, bits.type, 0xffff0000u)})}, x.type);
+}
 /// Uniform in [0, 1), with the same bits as math::uniform_of.
 inline value uniform(writer& w, stream& s, value const& index, bool wide) {
   value const word0 = s.of_element(index);
@@ -115,9 +120,9 @@ inline value random(emission& e, node const& n) {
     index = binary(e.w, "add", {index, scaled(e.w, e.positions(v, i, wide, i), stride)});
   detail::stream s(e, n, t.shape);
   bool const doubles = v.type == dtype::f64;
-  value const made = static_cast<distribution>(n.function) == distribution::uniform
-                         ? detail::uniform(e.w, s, index, doubles)
-                         : detail::normal(e.w, s, index, doubles);
+  bool const is_uniform = static_cast<distribution>(n.function) == distribution::uniform;
+  value made = is_uniform ? detail::uniform(e.w, s, index, doubles) : detail::normal(e.w, s, index, doubles);
+  if (is_uniform && v.type == dtype::bf16) made = detail::truncated_to_bf16(e.w, made);
   return convert(e.w, made, t.element);
 }
 

@@ -22,21 +22,19 @@ struct initial_value {
 
 /// Fills one rank's part of a variable.
 inline void fill(view const& where, initial_value const& first) {
-  if (first.is_random())
-    random_rule::fill(where, first.kind == initializer_kind::normal ? distribution::normal : distribution::uniform,
-                      first.key, 0);
+  if (first.is_random())  // computed in floats and rounded once, so that the mean of uniform numbers in bf16 is 0
+    return random_rule::fill(where, first.key, 0, [&]<class E>(random_stream const& stream, std::uint64_t index) {
+      using A = arithmetic_t<E>;
+      A const drawn = first.kind == initializer_kind::normal ? random_normal<A>(stream, index)
+                                                             : random_uniform<A>(stream, index) * 2 - 1;
+      return static_cast<E>(drawn * static_cast<A>(first.argument.real));
+    });
   walk<1> w;
   for (int i = 0; i < where.count; ++i) w.stride[0][i] = where.stride[i], w.extent[w.count++] = where.extent[i];
   if (w.empty()) return;
   with_element(where.type, [&]<class E>() {
-    using A = arithmetic_t<E>;
-    do {
-      E& e = where.as<E>()[w.offset[0]];
-      if (!first.is_random()) e = element_of<E>(first.argument);
-      else if (first.kind == initializer_kind::normal)
-        e = static_cast<E>(static_cast<A>(e) * static_cast<A>(first.argument.real));
-      else e = static_cast<E>((static_cast<A>(e) * 2 - 1) * static_cast<A>(first.argument.real));
-    } while (w.next());
+    do where.as<E>()[w.offset[0]] = element_of<E>(first.argument);
+    while (w.next());
   });
 }
 

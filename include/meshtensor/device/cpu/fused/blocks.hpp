@@ -73,8 +73,8 @@ inline void random_block(dtype t, void* out, distribution d, random_stream const
       detail::each_pack(n, [&](std::int64_t i, auto count) {
         auto const at = first + static_cast<std::uint64_t>(i) * stride;
         auto const x =
-            d == distribution::uniform ? uniform_pack<T>(uniform, s, at, stride) : normal_pack<T>(s, at, stride);
-        detail::store_some(settled<E>(x), static_cast<T*>(out) + i, count);
+            d == distribution::uniform ? uniform_pack<E>(uniform, s, at, stride) : normal_pack<E>(s, at, stride);
+        detail::store_some(x, static_cast<T*>(out) + i, count);
       });
     }
   });

@@ -43,9 +43,9 @@ class fused_names {
                                         : "at" + std::to_string(i);
     if (s.kind == step_kind::position) return "to<" + type + ">(" + place + ")";
     if (is_random(s.kind)) {
-      std::string const number = s.type == dtype::f64 ? "double" : "float";
-      return "to<" + type + ">(" + (s.kind == step_kind::uniform ? "uniform<" : "normal<") + number + ">(stream" +
-             slot + ", " + place + "))";
+      std::string const arguments = "(stream" + slot + ", " + place + ")";
+      if (s.kind == step_kind::uniform) return "uniform<" + type + ">" + arguments;
+      return "to<" + type + ">(normal<" + (s.type == dtype::f64 ? "double" : "float") + ">" + arguments + ")";
     }
     auto const f = static_cast<meshtensor::function>(s.kind);
     std::string const a = name_of(s.from[0], in_vector);

@@ -158,11 +158,9 @@ struct kernel_task : kernel_streams<D> {
   template <int I>
   [[gnu::always_inline]] void draw(cells& c, [[maybe_unused]] uniform_source<register_t<element<I>>>& from,
                                    std::int64_t first, std::int64_t stride) const {
-    using T = register_t<element<I>>;
     auto const at = static_cast<std::uint64_t>(first), by = static_cast<std::uint64_t>(stride);
-    if constexpr (D.step(I).kind == step_kind::uniform)
-      of<I>(c) = settled<element<I>>(uniform_pack<T>(from, a.random[I], at, by));
-    else of<I>(c) = settled<element<I>>(normal_pack<T>(a.random[I], at, by));
+    if constexpr (D.step(I).kind == step_kind::uniform) of<I>(c) = uniform_pack<element<I>>(from, a.random[I], at, by);
+    else of<I>(c) = normal_pack<element<I>>(a.random[I], at, by);
   }
   template <int I>
   void add_total(tile const& t, totals_of<I> x) const {

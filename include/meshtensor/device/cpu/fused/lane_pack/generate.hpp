@@ -34,14 +34,19 @@ inline lane_pack<T> random_pack(std::uint64_t first, std::uint64_t stride, F dra
   }
   return r;
 }
-template <class T>
-inline lane_pack<T> uniform_pack(uniform_source<T>& from, random_stream const& s, std::uint64_t first,
-                                 std::uint64_t stride) {
-  return random_pack<T>(first, stride, [&](std::uint64_t i, std::uint64_t by) { return from(s, i, by); });
+template <class E>
+inline lane_pack<register_t<E>> uniform_pack(uniform_source<register_t<E>>& from, random_stream const& s,
+                                             std::uint64_t first, std::uint64_t stride) {
+  return random_pack<register_t<E>>(first, stride, [&](std::uint64_t i, std::uint64_t by) {
+    if constexpr (std::is_same_v<E, bf16_t>) return math::truncated_to_bf16(from(s, i, by));
+    else return from(s, i, by);
+  });
 }
-template <class T>
-inline lane_pack<T> normal_pack(random_stream const& s, std::uint64_t first, std::uint64_t stride) {
-  return random_pack<T>(first, stride, [&](std::uint64_t i, std::uint64_t by) { return random_normal<T>(s, i, by); });
+template <class E>
+inline lane_pack<register_t<E>> normal_pack(random_stream const& s, std::uint64_t first, std::uint64_t stride) {
+  using T = register_t<E>;
+  return settled<E>(
+      random_pack<T>(first, stride, [&](std::uint64_t i, std::uint64_t by) { return random_normal<T>(s, i, by); }));
 }
 
 }  // namespace MESHTENSOR_ARCH

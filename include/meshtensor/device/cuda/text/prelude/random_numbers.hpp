@@ -35,10 +35,14 @@ __device__ inline words words_of(stream const& s, u64 n, bool second) {
 __device__ inline u32 word_of(stream const& s, u64 i, bool second) {
   return words_of(s, i / 16 * 4 + i % 4, second).w[i / 4 % 4];
 }
-template <class T> __device__ inline T uniform(stream const& s, i64 i) {
+template <class E> __device__ inline reg<E> uniform(stream const& s, i64 i) {
   const u32 w = word_of(s, (u64)i, false);
-  if constexpr (sizeof(T) == 8) return (double)w * 0x1p-32 + (double)(word_of(s, (u64)i, true) >> 11) * 0x1p-53;
-  else return (float)(w >> 20) * 0x1p-12f + (float)((w >> 8) & 0xfffu) * 0x1p-24f;
+  if constexpr (sizeof(E) == 8) {
+    return (double)w * 0x1p-32 + (double)(word_of(s, (u64)i, true) >> 11) * 0x1p-53;
+  } else {
+    const float x = (float)(w >> 20) * 0x1p-12f + (float)((w >> 8) & 0xfffu) * 0x1p-24f;
+    return sizeof(E) == 4 ? x : __uint_as_float(__float_as_uint(x) & 0xffff0000u);
+  }
 }
 template <class T> __device__ inline T normal(stream const& s, i64 i) {
   const words w = words_of(s, (u64)i, false);
