@@ -50,13 +50,10 @@ class array_view {
   /// A view of the elements of an array.
   explicit array_view(any_array<element> const& a)
   requires std::is_const_v<T>
-      : data_(a.data()), count_(static_cast<int>(a.dims().size())) {
-    std::int64_t behind = 1;
-    for (int i = count_; i-- > 0;) {
-      dims_[i] = a.dims()[static_cast<std::size_t>(i)];
-      stride_[i] = behind, behind *= dims_[i].extent;
-    }
-  }
+      : array_view(a.data(), a.dims()) {}
+  explicit array_view(any_array<element>& a)
+  requires(!std::is_const_v<T>)
+      : array_view(a.data(), a.dims()) {}
 
   T* data() const { return data_; }
   std::span<dim_extent const> dims() const { return {dims_, static_cast<std::size_t>(count_)}; }
@@ -100,6 +97,13 @@ class array_view {
   }
 
  private:
+  array_view(T* data, std::span<dim_extent const> dense) : data_(data), count_(static_cast<int>(dense.size())) {
+    std::int64_t behind = 1;
+    for (int i = count_; i-- > 0;) {
+      dims_[i] = dense[static_cast<std::size_t>(i)];
+      stride_[i] = behind, behind *= dims_[i].extent;
+    }
+  }
   int place_of(name const& label) const {
     int const i = detail::position_of(dims(), label);
     if (i < 0) throw error("R12", {"a view ", detail::text_of(dims()), " has no dim '", label, "'"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a value that an eager scope is given by name, until the graph knows its dims.
+// Holds a value of an eager scope by its name, with dims that do not depend on a module.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 
 #include "meshtensor/array/array.hpp"
 #include "meshtensor/array/block.hpp"
+#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/graph/module.hpp"
 #include "meshtensor/op/detail/copy.hpp"
@@ -18,7 +19,8 @@
 
 namespace meshtensor::detail {
 
-/// A value that is given by name before its dims are known. It belongs to an input, or to a variable by its path.
+/// A value of an input or output by its name, or of a variable by its path. An input may be given before its dims are
+/// known.
 struct given_value {
   dtype type;
   bool named;
@@ -34,6 +36,18 @@ struct given_value {
     if (!elements.empty()) std::memcpy(g.bytes.data(), elements.data(), elements.size_bytes());
     return g;
   }
+  static given_value of_zeros(dtype type, std::vector<dim_extent> const& dims) {
+    std::size_t const count = static_cast<std::size_t>(elements_of(dims));
+    std::size_t const bytes = count * static_cast<std::size_t>(bytes_of(type));
+    return {type, true, dims, std::vector<double>((bytes + sizeof(double) - 1) / sizeof(double)), count};
+  }
+  /// A copy of a value of a module.
+  static given_value copy_of(module const& m, block const& held);
+
+  template <class T>
+  any_array<T> as_array() const {
+    return {dims, std::span<T const>(reinterpret_cast<T const*>(bytes.data()), count)};
+  }
 };
 
 /// The dims of a block, with their extents.
@@ -42,6 +56,12 @@ inline std::vector<dim_extent> dims_of(module const& m, block const& held) {
   view const w = held.window();
   for (int i = 0; i < w.count; ++i) dims.push_back({m.dim_name(w.dim[i]), w.extent[i]});
   return dims;
+}
+
+inline given_value given_value::copy_of(module const& m, block const& held) {
+  given_value g = of_zeros(held.type(), detail::dims_of(m, held));
+  copy_bytes(g.bytes.data(), held.data(), held.bytes());
+  return g;
 }
 
 /// A given value with the dtype and the order of dims that the graph has.

@@ -79,13 +79,15 @@ constexpr fed_part<Label, T> feed_local(T const* part) {
   return {part, -1};
 }
 template <name Label, std::ranges::contiguous_range R>
+requires(!any_array_like<R>)
 constexpr auto feed_local(R const& r) {
   return fed_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r),
                                                         static_cast<std::int64_t>(std::ranges::size(r))};
 }
 
-/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))` does the same with named dims. If the memory is not dense in
-/// the order of the input's dims, or is that of a variable that the step updates, it is copied when the step begins.
+/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))` and `feed_local<"field">(array)` do the same with named dims.
+/// If the memory is not dense in the order of the input's dims, or is that of a variable that the step updates, it is
+/// copied when the step begins.
 template <name Label, class T>
 struct fed_part_view {
   array_view<T const> from;
@@ -93,6 +95,10 @@ struct fed_part_view {
 template <name Label, class T>
 fed_part_view<Label, std::remove_const_t<T>> feed_local(array_view<T> const& v) {
   return {v};
+}
+template <name Label, class T>
+fed_part_view<Label, T> feed_local(any_array<T> const& a) {
+  return {array_view<T const>(a)};
 }
 
 /// Memory of the caller for this process's part of an output. `size` is -1 if it is unknown.
@@ -118,17 +124,23 @@ constexpr fetched_part<Label, T> fetch_local(T* part) {
   return {part, -1};
 }
 template <name Label, std::ranges::contiguous_range R>
-requires std::ranges::borrowed_range<R> && writable_element<std::remove_reference_t<std::ranges::range_reference_t<R>>>
+requires std::ranges::borrowed_range<R> && (!any_array_like<std::remove_cvref_t<R>>) &&
+         writable_element<std::remove_reference_t<std::ranges::range_reference_t<R>>>
 constexpr auto fetch_local(R&& r) {
   return fetched_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r),
                                                             static_cast<std::int64_t>(std::ranges::size(r))};
 }
 /// `fetch_local<"field">(mt::in_memory(p, mt::apart(y(64), 50), x(48)))` does the same with named dims, in any order
-/// and with any strides. The step writes each element once, to its address. If the same memory also feeds an input of
-/// the step, or is that of a variable that it reads, the output is copied there after the step.
+/// and with any strides, and `fetch_local<"field">(array)` does it with the dims of the array. The step
+/// writes each element once, to its address. If the same memory also feeds an input of the step, or is that of a
+/// variable that it reads, the output is copied there after the step.
 template <name Label, writable_element T>
 constexpr fetched_part_view<Label, T> fetch_local(array_view<T> const& v) {
   return {v};
+}
+template <name Label, class T>
+fetched_part_view<Label, T> fetch_local(any_array<T>& a) {
+  return {array_view<T>(a)};
 }
 
 /// A number of the program, set from this step on, unless the step is refused.

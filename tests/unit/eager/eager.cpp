@@ -104,6 +104,89 @@ TEST_CASE("a whole program, step by step") {
   CHECK(numbers(s.get<float>("y")) == std::vector<double>{0, 0, 6, 0, 0, 12});
 }
 
+TEST_CASE("tensors of the scope keep their meaning when programs run") {
+  mt::eager s;
+  auto const x = s(image);
+  auto const y = x * 10;
+  auto const rate = s.number("rate", 2);
+  CHECK(numbers(s.value(y)) == std::vector<double>{10, 20, 30, 40, 50, 60});
+  mt::array<float, batch, pixels> const other({7, 7, 7, 7, 7, 7});
+  for (int step = 0; step < 2; ++step) s.run(shrink{}, mt::feed<"x">(other), mt::set<"rate">(0.5));
+  CHECK(numbers(s.value(y)) == std::vector<double>{10, 20, 30, 40, 50, 60});
+  CHECK(s.value(sum(y + x * rate)) == 210 + 21 * 0.5);
+  CHECK(numbers(s.value(gradient(sum(y * y), x))) == std::vector<double>{200, 400, 600, 800, 1000, 1200});
+}
+
+TEST_CASE("values follow the variables that are assigned, and those that programs update") {
+  mt::eager s;
+  s.assign("w", mt::array<float, pixels>({1, 2, 3}));
+  CHECK(numbers(s.get<float>("w")) == std::vector<double>{1, 2, 3});
+  auto const w = s.parameter("w", pixels, mt::constant(8));
+  auto const y = sum(w * w);
+  CHECK(s.value(y) == 14);
+  s.assign("w", mt::array<float, pixels>({4, 4, 8}));
+  CHECK(s.value(sum(s.parameter("w", pixels, mt::constant(8)))) == 16);
+  CHECK(s.value(y) == 96);
+  CHECK(numbers(s.value(gradient(y, w))) == std::vector<double>{8, 8, 16});
+  CHECK(numbers(s.get<float>("w")) == std::vector<double>{4, 4, 8});
+  CHECK(s.run(shrink{}, mt::feed<"x">(image)).get<float>("loss").item() == 48);
+  CHECK(numbers(s.value(w)) == std::vector<double>{2, 2, 4});
+  CHECK(s.value(y) == 24);
+}
+
+TEST_CASE("a gradient is taken at the numbers of the value beside it") {
+  mt::eager s(mt::set<"rate">(1));
+  auto const x = s(image);
+  auto const noise = mt::uniform(s / "noise", mt::f32, to(batch, pixels));
+  auto const y = sum(x * s.number("rate", 5)), drawn = sum(x * noise);
+  s.watch("y", y);
+  CHECK(s.value(y) == 21);
+  auto const before = s.value(noise);
+  s.take(mt::set<"rate">(3), mt::set<"seed">(3));
+  CHECK(s.get<float>("y").item() == 63);
+  CHECK(s.value(y) == 63);
+  CHECK(numbers(s.value(gradient(y, x))) == std::vector<double>(6, 3));
+  CHECK(s.value(gradient(drawn, x)) == s.value(noise));
+  CHECK(!(s.value(noise) == before));
+}
+
+namespace {
+/// Shares a variable with `shrink`, but its dims come first here.
+struct look_at_variable {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = s.parameter("w", pixels, mt::constant(8)) * s.number("factor", 1);
+    s.output("y", broadcast(y, to(classes, pixels)));
+  }
+};
+}  // namespace
+
+TEST_CASE("programs with other dims share a variable") {
+  mt::eager s(mt::feed<"x">(image));
+  s.run(shrink{}).run(look_at_variable{});
+  CHECK(numbers(s.get<float>("y")) == std::vector<double>(12, 4));
+  CHECK(mt::detail::text_of(s.get<float>("w").dims()) == "[pixels=3]");
+  CHECK(s.run(shrink{}).get<float>("loss").item() == 24);
+}
+
+TEST_CASE("names that a program does not have are refused") {
+  mt::eager s(mt::feed<"x">(image), mt::set<"factor">(2));  // may be those of another program
+  CHECK_THROWS_WITH_AS(s.run(shrink{}, mt::set<"raet">(3)),
+                       "meshtensor R07: the program has no number 'raet'; did you mean 'rate'?", mt::error);
+  CHECK_THROWS_WITH_AS(s.run(look_at_variable{}, mt::feed<"x">(image)), "meshtensor R02: the program has no input 'x'",
+                       mt::error);
+  CHECK(code_of([&] { s.run(shrink{}, mt::feed<"xx">(std::vector<float>(6))); }) == "R02");
+  s.assign("v", mt::array<float, pixels>({1, 1, 1}));
+  CHECK_THROWS_WITH_AS(
+      s.run(shrink{}),
+      "meshtensor R13: a value was assigned to 'v', but the program has no such variable; did you mean 'w'?",
+      mt::error);
+  CHECK(s.run(shrink{}, mt::set<"seed">(3)).get<float>("loss").item() == 96);
+  s.assign("w", mt::array<float, pixels>({1, 1, 1})), s.assign("gain", mt::array<float, pixels>({2, 2, 2}));
+  auto const gain = s.parameter("gain", pixels);
+  CHECK(numbers(s.run(look_at_variable{}).get<float>("y")) == std::vector<double>(12, 2));
+  CHECK(s.value(sum(gain)) == 6);
+}
+
 TEST_CASE("what was given by name takes the program's order of dims") {
   mt::array<float, pixels, batch> const transposed = image;
   mt::eager s(mt::feed<"x">(transposed), mt::set<"rate">(0));

@@ -119,6 +119,32 @@ TEST_CASE("an input that is read in place may get an output") {
   CHECK(std::ranges::count(moved, 6.F) == 35);
 }
 
+TEST_CASE("the dims of an array are matched by name") {
+  mt::job const job = mt::job::as_threads();
+  mt::store weights(job);
+  mt::executable<answer, mesh, whole, mt::reference_device> step(weights, rows(5), down(1), across(1));
+  mt::array<float, rows, columns> x(rows(5)), y(rows(5));
+  for (float e = 0; float& to : x) to = e++;
+  mt::array<float, columns, rows> const transposed = x;
+  mt::array<float, columns, rows> to(rows(5));
+  mt::any_array<float> last({{mt::name("columns"), 5}, {mt::name("rows"), 5}});
+  auto const result = step(mt::feed_local<"x">(transposed), mt::feed_local<"y">(y), mt::fetch_local<"same">(to),
+                           mt::fetch_local<"last">(last));
+  CHECK(to(rows(1), columns(0)) == 10);
+  CHECK(last(rows(1), columns(0)) == 5);
+  CHECK(result.get<"same">().gather()(rows(1), columns(0)) == 10);
+  mt::array<float, columns, rows> const more(rows(6));
+  CHECK_THROWS_WITH_AS(step(mt::feed_local<"x">(more)),
+                       "meshtensor R11: this rank's part of the input 'x' is [rows=5, columns=5], but a view "
+                       "[columns=5, rows=6] was fed",
+                       mt::error);
+  mt::any_array<float> other({{mt::name("row"), 5}, {mt::name("columns"), 5}});
+  CHECK_THROWS_WITH_AS(step(mt::feed_local<"x">(x), mt::feed_local<"y">(y), mt::fetch_local<"same">(other)),
+                       "meshtensor R11: this rank's part of the output 'same' is [rows=5, columns=5], but it is "
+                       "fetched into a view [row=5, columns=5]",
+                       mt::error);
+}
+
 TEST_CASE("a variable that a step reads may get an output") {
   use_weighted<false>([](auto& step, mt::store& weights) {
     auto const w = weights.local<float>("w");
