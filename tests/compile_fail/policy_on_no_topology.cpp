@@ -18,7 +18,7 @@ struct step {
 struct onward {
   static constexpr int period(int) { return 1; }
   static constexpr int slots(int) { return 1; }
-  static constexpr mt::edge incoming(int n, std::int64_t, int replica, int) { return {(replica + n - 1) % n, 0.5}; }
+  static constexpr mt::edge incoming(int n, std::int64_t, int own, int) { return {(own + n - 1) % n, 0.5}; }
 };
 struct train : mt::replicas<step, replica, mt::stochastic_gradient_push<onward>> {};
 constexpr mt::module traced = mt::try_trace<train>();

@@ -134,6 +134,7 @@ constexpr bool is_small_mesh() {
   std::int64_t n = 1;
   bool is_small = true;
   for (std::int64_t const extent : extents) {
+    if (extent > max_ranks) continue;  // the axis reports that
     if (extent > max_ranks / n) is_small = false;
     else if (extent > 1) n *= extent;
   }
