@@ -134,11 +134,19 @@ constexpr bool is_small_mesh() {
   std::int64_t n = 1;
   bool is_small = true;
   for (std::int64_t const extent : extents) {
-    if (extent > max_ranks) continue;  // the axis reports that
     if (extent > max_ranks / n) is_small = false;
     else if (extent > 1) n *= extent;
   }
   return is_small;
+}
+/// Whether an axis alone has more ranks, which the axis reports.
+template <class... Axis>
+constexpr bool has_large_axis() {
+  return false;
+}
+template <mesh_axis... Axis>
+constexpr bool has_large_axis() {
+  return ((Axis::axis_size > max_ranks) || ...);
 }
 }  // namespace detail
 
@@ -151,7 +159,8 @@ struct mesh {
   static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
   static_assert(names_differ, "meshtensor S25: two axes of the mesh have the same name: rename one");
   static constexpr bool is_small = detail::is_small_mesh<std::remove_cvref_t<decltype(Axes)>...>();
-  static_assert(is_small, "meshtensor S01: a mesh has at most 1048576 ranks");
+  static_assert(is_small || detail::has_large_axis<std::remove_cvref_t<decltype(Axes)>...>(),
+                "meshtensor S01: a mesh has at most 1048576 ranks");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
     if constexpr (sizeof...(Axes) <= max_axes && has_axes && names_differ && is_small)
