@@ -15,7 +15,7 @@ struct attention_form {
 };
 
 /// Recognizes an attention. `found` is true if a device can run it as a whole. The operands are q, k and v, then the
-/// mask of visible keys if it is masked, and for a gradient also y, log_sum and dy.
+/// mask of visible keys if it is masked, and for a gradient also y, log_sum and dy. log_sum is an f32 for bf16.
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
   if (n.kind != primitive::composite) return f;

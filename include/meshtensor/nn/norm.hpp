@@ -21,6 +21,17 @@ constexpr auto scale_along(X const& x, D along) {
   return rsqrt_of(squares_within(x, [&](auto const& y) { return mean(y, along); }), extent(along), norm_epsilon);
 }
 
+/// A tensor in the dtype of the statistics, which is f32 for bf16.
+template <handle H>
+constexpr auto widened(H const& x) {
+  return cast<accumulator_of(H::type)>(x);
+}
+/// A cotangent in the dtype of its operand, summed over the dims that the operand lacks.
+template <handle T, handle H>
+constexpr H narrowed_like(T const& term, H const& operand) {
+  return cast<H::type>(meshtensor::detail::summed_like(term, operand));
+}
+
 struct layer_norm_body {
   static constexpr meshtensor::detail::literal usage{
       "T18 layer_norm takes a scope, x and the dim of its mean, not a scope and"};
@@ -35,19 +46,22 @@ struct layer_norm_body {
     auto const results = composite_with_gradient(
         "layer_norm",
         [=](auto a, auto g, auto b) {
-          auto const centre = mean(a, along);
-          auto const centred = a - centre;
+          auto const wide = widened(a);
+          auto const centre = mean(wide, along);
+          auto const centred = wide - centre;
           auto const scale = scale_along(centred, along);
-          return std::tuple(centred * scale * g + b, centre, scale);
+          auto const gained = centred * scale * widened(g);
+          return std::tuple(cast<decltype(a)::type>(gained + widened(b)), centre, scale);
         },
         [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
-          auto const normal_a = (a - centre) * scale;
-          auto const d_normal = dy * g;
+          auto const normal_a = (widened(a) - centre) * scale;
+          auto const wide_dy = widened(dy);
+          auto const d_normal = wide_dy * widened(g);
           auto const centered = d_normal - mean(d_normal, along);
           auto const projected = normal_a * mean(d_normal * normal_a, along);
-          auto const da = meshtensor::detail::summed_like((centered - projected) * scale, a);
-          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
-          auto const db = meshtensor::detail::summed_like(dy, b);
+          auto const da = narrowed_like((centered - projected) * scale, a);
+          auto const dg = narrowed_like(wide_dy * normal_a, g);
+          auto const db = narrowed_like(wide_dy, b);
           return std::tuple(da, dg, db);
         },
         x, gain, bias);
@@ -68,15 +82,17 @@ struct rms_norm_body {
     auto const results = composite_with_gradient(
         "rms_norm",
         [=](auto a, auto g) {
-          auto const scale = scale_along(a, along);
-          return std::tuple(a * scale * g, scale);
+          auto const wide = widened(a);
+          auto const scale = scale_along(wide, along);
+          return std::tuple(cast<decltype(a)::type>(wide * scale * widened(g)), scale);
         },
         [=](auto a, auto g, auto, auto scale, auto dy) {
-          auto const normal_a = a * scale;
-          auto const d_normal = dy * g;
+          auto const normal_a = widened(a) * scale;
+          auto const wide_dy = widened(dy);
+          auto const d_normal = wide_dy * widened(g);
           auto const projected = normal_a * mean(d_normal * normal_a, along);
-          auto const da = meshtensor::detail::summed_like((d_normal - projected) * scale, a);
-          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+          auto const da = narrowed_like((d_normal - projected) * scale, a);
+          auto const dg = narrowed_like(wide_dy * normal_a, g);
           return std::tuple(da, dg);
         },
         x, gain);
@@ -89,6 +105,7 @@ struct rms_norm_body {
 ///
 /// parameters  gain [dim], ones; bias [dim], zeros
 /// dims        those of `x`
+/// dtype       that of `x`; bf16 is computed in f32 and rounded once
 /// layout      if `dim` is sharded over an axis, a sum and then two sums of squares are reduced over that axis. One of
 ///             the two is for huge elements
 /// errors      T01 `x` lacks the dim
@@ -99,6 +116,7 @@ inline constexpr library_layer layer_norm = detail::layer_norm_body{};
 ///
 /// parameters  gain [dim], ones
 /// dims        those of `x`
+/// dtype       that of `x`; bf16 is computed in f32 and rounded once
 /// errors      T01 `x` lacks the dim
 /// source      Zhang and Sennrich, arXiv:1910.07467
 inline constexpr library_layer rms_norm = detail::rms_norm_body{};

@@ -25,15 +25,18 @@ consteval auto along_finding() {
 template <literal Lacks, class H, class... D>
 using along_line = checked_line<decltype(along_finding<Lacks, H, D...>())>;
 
-/// A composite of one tensor of floats. If its line refuses the operand, the operand stands for the result.
+/// A composite of one tensor of floats. If its line refuses the operand, the operand stands for the result. A single
+/// result is rounded to the operand's dtype outside of the composite, so the gradient reads it as it was computed.
 template <handle H, class Line, class Body, class Gradient>
 constexpr auto composite_at(name const& label, H const& x, Line const& where, Body const& body,
                             Gradient const& gradient) {
   if constexpr (is_refused<Line>) {
     return given_up(x);
   } else {
-    composed const here(x.owner, where);
-    return composite_with_gradient(label, body, gradient, x);
+    composed const here(x.owner, where, label);
+    auto const made = composite_with_gradient(label, body, gradient, x);
+    if constexpr (handle<decltype(made)>) return cast<H::type>(made);
+    else return made;
   }
 }
 }  // namespace detail
@@ -81,16 +84,22 @@ constexpr auto log_softmax(H const& x, D along,
 /// log Σ exp(x) along a dim, without overflow. If all elements are -inf, the result is -inf. If one is inf, it is inf.
 ///
 /// dims    those of `x` without the dim
+/// dtype   that of `x`; bf16 is computed in f32 and rounded once
 /// grad    dy · softmax(x), or zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto logsumexp(H const& x, D along,
                          detail::along_line<"T01 logsumexp: the operand lacks the dim", H, D> const& where = {}) {
+  constexpr dtype inner = accumulator_of(H::type);
   auto const body = [=](auto a) {
-    auto const greatest = minimum(detail::kept_finite(max(a, along)), -detail::least_finite_like<H>);
-    return log(sum(exp(a - greatest), along)) + greatest;
+    auto const wide = cast<inner>(a);
+    auto const greatest = minimum(detail::kept_finite(max(wide, along)), -detail::least_finite_like<decltype(wide)>);
+    return log(sum(exp(wide - greatest), along)) + greatest;
   };
-  auto const gradient = [=](auto a, auto y, auto dy) { return exp(a - detail::kept_finite(y)) * dy; };
+  auto const gradient = [=](auto a, auto y, auto dy) {
+    auto const wide = cast<inner>(a);
+    return cast<H::type>(exp(wide - detail::kept_finite(y)) * dy);
+  };
   return detail::composite_at("logsumexp", x, where, body, gradient);
 }
 

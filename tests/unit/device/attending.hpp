@@ -77,6 +77,29 @@ struct attends_to_some {
 };
 
 /// A program, lowered with and without composites of the device's own.
+/// Attention in bf16 to keys that are all alike, with scores of 256 if a head has one element.
+struct attends_to_equals {
+  static constexpr char const* inputs[] = {"q", "k", "v"};
+  static constexpr char const* outputs[] = {"y", "dv", "others"};
+  constexpr void operator()(mt::scope auto s) const {
+    auto const q = s.input("q", mt::bf16, batch, length, heads, head) * 0 + 16;
+    auto const k = s.input("k", mt::bf16, batch, memory, heads, head) * 0 + 16;
+    auto const v = s.input("v", mt::bf16, batch, memory, heads, head);
+    auto const y = mt::nn::dot_product_attention(q, k, v, length, memory, head);
+    auto const [dq, dk, dv] = mt::gradient(sum(mt::cast<mt::dtype::f32>(y)), q, k, v);
+    s.output("y", y), s.output("dv", dv);
+    s.output("others",
+             sum(dq * 0) + sum(dk * 0));  // they cancel, and are read so that a device runs the gradient whole
+  }
+};
+inline constexpr sizes equals{1, 3, 4, 2, 1};
+/// The elements of dv in this attention: each of the keys has a fourth of the weight of three queries.
+inline bool has_weights_of_equals(mt::block const& dv) {
+  bool all = dv.size() == equals.memory * equals.heads;
+  for (std::int64_t i = 0; i < dv.size(); ++i) all = all && dv.number_at(i) == 0.75;
+  return all;
+}
+
 template <class Program>
 class subject {
  public:
@@ -130,6 +153,7 @@ class subject {
     }
     return "";
   }
+  mt::block const& expected(char const* label) const { return expected_.at(label); }
   int composites() const { return composites_; }
   int windows() const { return windows_; }  // slices that are no copies
 

@@ -50,6 +50,13 @@ TEST_CASE("a composite of the same name is the program's own") {
   CHECK(s.composites() == 0);
 }
 
+TEST_CASE("bf16, scores whose logarithm is too coarse in bf16") {
+  subject<attends_to_equals> s(equals);
+  CHECK(has_weights_of_equals(s.expected("dv")));
+  CHECK(s.fault({}, {}, 1, true, 0.01) == "");
+  CHECK(s.composites() == 2);
+}
+
 TEST_CASE("scores of any size") {
   for (double largest : {1e4, 1e-40}) {
     CHECK(subject<attends<mt::dtype::f32, true>>({1, 70, 70, 2, 8}, largest).fault({}, {}, 1, true, 1e-2) == "");

@@ -59,6 +59,11 @@ TEST_CASE("by matrix units, in any order") {
   run<attends_to_some<dtype::bf16, heads, length>>({2, 130, 70, 2, 16}, 0.05, 128);
 }
 
+TEST_CASE("bf16, scores whose logarithm is too coarse in bf16") {
+  run<attends_to_equals>(equals, 0.01, 1);
+  run<attends_to_equals>(equals, 0.01, 128);
+}
+
 TEST_CASE("heads too wide for shared memory: tiles in the workspace") {
   run<attends<dtype::f32, true>>({1, 40, 50, 2, 40}, 1e-5, 128, 4096);
   run<attends<dtype::bf16, false>>({1, 40, 50, 2, 40}, 0.03, 1, 4096);

@@ -136,6 +136,44 @@ TEST_CASE("operands need not have the same other dims") {
 
 namespace {
 
+/// Attention in bf16 to three positions whose scores are all 256.
+struct sees_equal_keys {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::bf16, batch, length, model);
+    auto const keys = s.input("keys", mt::bf16, batch, memory, model);
+    auto const values = s.input("values", mt::bf16, batch, memory, model);
+    auto const y = mt::nn::dot_product_attention(x, keys, values, length, memory, model);
+    auto const [same, log_sum] = mt::nn::attention_with_log_sum(x, keys, values, length, memory, model);
+    s.output("log_sum", log_sum);
+    s.output("d_values", gradient(sum(mt::cast<mt::f32>(y)), values));
+    auto const [d_keys, d_values] =
+        gradient(sum(mt::cast<mt::f32>(log_sum)) + sum(mt::cast<mt::f32>(same)), keys, values);
+    s.output("d_keys of both", d_keys), s.output("d_values of both", d_values);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the gradient of attention in bf16 has the weights of the result, however large the scores are") {
+  trial::program p = trial::program::of<sees_equal_keys>();
+  p.fill_at_random(-1, 1);
+  auto const fill = [&](char const* label, double x) {
+    mt::block& b = p.inputs.at(label);
+    for (std::int64_t i = 0; i < b.size(); ++i) b.set(i, x);
+  };
+  fill("x", 8), fill("keys", 16), fill("values", 1);
+  mt::blocks const r = p.run();
+  for (auto const& [label, wanted] : std::map<std::string, double>{
+           {"log_sum", 258}, {"d_values", 1}, {"d_values of both", 1}, {"d_keys of both", 4}}) {
+    CAPTURE(label);
+    mt::block const& found = r.at(label);
+    for (std::int64_t i = 0; i < found.size(); ++i)
+      CHECK(std::abs(found.number_at(i) - wanted) <= (label == "log_sum" ? 0 : 0.02 * wanted));
+  }
+}
+
+namespace {
+
 /// Attention of which the second text sees nothing, and with the logarithm of what it sees.
 struct sees_nothing {
   constexpr void operator()(mt::scope auto s) const {

@@ -32,6 +32,18 @@ inline constexpr mt::layer plain_linear = [](mt::scope auto s, auto x) {
   return einsum(x, weight, to(batch, length, hidden)) + bias;
 };
 
+/// Both norms and their gradients, in the dtype of the program.
+struct norms_of_x {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, model);
+    auto const normed = mt::nn::layer_norm(s / "layer", x, model);
+    auto const scaled = mt::nn::rms_norm(s / "rms", x, model);
+    auto const weights = s.input("weights", s.real(), batch, model);
+    s.output("layer", normed), s.output("d layer", gradient(sum(normed * weights), x));
+    s.output("rms", scaled), s.output("d rms", gradient(sum(scaled * weights), x));
+  }
+};
+
 }  // namespace
 
 TEST_CASE("linear") {
@@ -58,6 +70,23 @@ TEST_CASE("embed") {
 TEST_CASE("layer_norm") {
   check_gradients("layer_norm", layer_normed);
   check_same("layer_norm", layer_normed, [](auto s, auto x, auto) { return plain_layer_norm(s / "norm", x); });
+}
+
+TEST_CASE("layer_norm and rms_norm of bf16 are those of f64, rounded once") {
+  auto const results = []<mt::dtype T>(mt::dtype_constant<T>) {
+    trial::program p = trial::program::of<mt::precision<norms_of_x, T>>();
+    p.fill("x", {256, 256, 256, 258, 3, -5, 40, 41.5});
+    p.fill("weights", {1, 2, -3, 0.5, 1, 7, 2, -1});
+    return p.run();
+  };
+  mt::blocks const found = results(mt::bf16), wanted = results(mt::f64);
+  for (auto const& [label, all] : wanted) {
+    CAPTURE(label);
+    for (std::int64_t i = 0; i < all.size(); ++i) {
+      double const x = all.number_at(i), half_a_unit = 0x1p-8 * std::abs(x);
+      CHECK(std::abs(found.at(label).number_at(i) - x) <= half_a_unit + 1e-5);
+    }
+  }
 }
 
 TEST_CASE("rms_norm") {

@@ -42,6 +42,13 @@ TEST_CASE("elements of -inf take no part; where there are no others, softmax and
              {0.25, 0, 0.75, 0, 0, 0}, 1e-2));
 }
 
+TEST_CASE("the gradient of logsumexp in bf16 adds up to 1, however large the elements are") {
+  numbers const large = {256, 256, 256, -20, -20, -inf};
+  CHECK(same(of<mt::dtype::bf16>([](auto, auto x) { return gradient(sum(logsumexp(x, b)), x); }, large),
+             {1.0 / 3, 1.0 / 3, 1.0 / 3, 0.5, 0.5, 0}, 1e-3));
+  CHECK(of<mt::dtype::bf16>([](auto, auto x) { return logsumexp(x, b); }, large) == numbers{258, -19.25});
+}
+
 TEST_CASE("causal hides what comes after") {
   CHECK(of([](auto, auto x) { return causal(x, a, b); }, one_to_six) == numbers{1, -1e30, -1e30, 4, 5, -1e30});
   CHECK(of([](auto, auto x) { return causal(x, b, a); }, one_to_six) == numbers{1, 2, 3, -1e30, 5, 6});

@@ -23,8 +23,9 @@ inline namespace MESHTENSOR_ARCH {
 
 constexpr bool is_attention(module const& m, node const& n) { return attention_form_of(m, n).found; }
 
-/// Attention, or its gradient, of elements E, computed in T. Each task computes some blocks of one batch and head. Its
-/// results do not depend on how blocks are shared among tasks, so any number of threads gives the same bits.
+/// Attention, or its gradient, of elements E, computed in T, the type of its logarithms. Each task computes some blocks
+/// of one batch and head. Its results do not depend on how blocks are shared among tasks, so any number of threads
+/// gives the same bits.
 template <class T, class E>
 class attention final : public node_kernel {
   using blocks = attention_blocks<T, E>;
@@ -114,7 +115,8 @@ class attention final : public node_kernel {
   void forward(view const* in, view const* out, std::int64_t head, std::int64_t part, std::byte* own) const {
     auto const q = rows(in[0], head, form_.length, form_.head), k = rows(in[1], head, form_.memory, form_.head),
                v = rows(in[2], head, form_.memory, form_.value_head),
-               y = rows(out[0], head, form_.length, form_.value_head), log_sum = rows(out[1], head, form_.length, -1);
+               y = rows(out[0], head, form_.length, form_.value_head),
+               log_sum = rows<T>(out[1], head, form_.length, -1);
     if (few_) {
       auto const next_k = rows(in[1], std::min(head + 1, heads_ - 1), form_.memory, form_.head);
       return few(sizes_).run(q, k, v, visible(in, head), y, log_sum, next_k, own);
@@ -138,7 +140,7 @@ class attention final : public node_kernel {
     attention_backward<T, E> b(sizes_);
     view const *const y = in + (form_.masked ? 4 : 3), *const log_sum = y + 1, *const dy = y + 2;
     b.prepare(rows(in[0], head, form_.length, form_.head), rows(*y, head, form_.length, form_.value_head),
-              rows(*log_sum, head, form_.length, -1), rows(*dy, head, form_.length, form_.value_head),
+              rows<T>(*log_sum, head, form_.length, -1), rows(*dy, head, form_.length, form_.value_head),
               visible(in, head), own);
     for (std::int64_t m = first; m < last; m += blocks::block)
       b.run(k, v, keys ? &dk : nullptr, keys ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to, queries);

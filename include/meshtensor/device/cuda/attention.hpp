@@ -120,7 +120,7 @@ class attention_writer {
     view const& x = tensors_[static_cast<std::size_t>(tensor)];
     bool const is_result = tensor >= operands_;
     std::int64_t const down = x.stride[x.find(row)], across = column < 0 ? 1 : x.stride[x.find(column)];
-    std::string const type = joined({is_result ? "" : "const ", type_text(type_)});
+    std::string const type = joined({is_result ? "" : "const ", type_text(x.type)});
     return joined({"rows_of<", type, ", ", column < 0 || is_result ? 1 : at_once(tensor, x, column), ", ",
                    across != 1 && down == 1 ? "true" : "false", ">{(", type, "*)a.p[",
                    is_result ? max_kernel_operands + tensor - operands_ : tensor, "] + f", tensor, ", ", down, "ll, ",

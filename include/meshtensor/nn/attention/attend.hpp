@@ -23,11 +23,12 @@ constexpr shape weighted_sum_rule(shape const& weights, shape const& v, shape co
   return united(without(weights, memory), without(v, memory));
 }
 
-template <class Like, handle... H>
-constexpr auto einsum_like(Like const& like, H const&... operands) {
+/// The product of two tensors of one dtype, with the dims of a third one.
+template <handle Like, handle X, handle Y>
+constexpr auto einsum_like(Like const& like, X const& x, Y const& y) {
   builder& b = *like.owner;
-  value_id const inside[] = {operands.id...};
-  return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
+  value_id const inside[] = {x.id, y.id};
+  return handle_t<X::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 
 /// `x` where the query may attend to the key, and `hidden` elsewhere. `visible` is empty or one mask.
@@ -46,12 +47,15 @@ constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head
 }
 
 /// The mean of the values, and the logarithm of the sum of their weights. The logarithm has a gradient only if `BySum`.
+/// For bf16 it is an f32, because half a unit in the last place of a bf16 beyond 256 is 1, which would change all
+/// weights of the gradient by a factor of e.
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head,
           handle... Visible>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
                       Visible const&... visible) {
   if constexpr (nothing_found<decltype(attention_finding<Q, K, V, Length, Memory, Head, Visible...>())>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
+    constexpr dtype inner = accumulator_of(Q::type);
     return composite_with_gradient(
         Causal                   ? name("nn.causal_attention")
         : sizeof...(Visible) > 0 ? name("nn.masked_attention")
@@ -60,9 +64,11 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
           auto const greatest = meshtensor::detail::kept_finite(max(s, memory));
           auto const e = shown<Causal>(exp(s - greatest), 0, length, memory, open...);
-          auto const total = meshtensor::detail::as_divisor(sum(e, memory));
-          auto const output = meshtensor::detail::einsum_by<weighted_sum_rule, dims<Memory>>(e / total, c);
-          return std::tuple(output, log(total) + greatest);
+          auto const total = meshtensor::detail::as_divisor(sum(cast<inner>(e), memory));
+          auto const weights = e / cast<Q::type>(total);
+          auto const output = meshtensor::detail::einsum_by<weighted_sum_rule, dims<Memory>>(weights, c);
+          auto const log_total = log(total);
+          return std::tuple(output, log_total + cast<inner>(greatest));
         },
         // Dao et al., arXiv:2205.14135: the weights are recomputed from the logarithm of their sum.
         [=](Q const& a, K const& b, V const& c, Visible const&... open, auto y, auto log_sum, auto dy,
@@ -70,11 +76,13 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
         requires(sizeof...(d_log_sum) == (BySum ? 1 : 0))
         {
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
-          auto const weights = shown<Causal>(exp(s - log_sum), 0, length, memory, open...);
+          auto const wide_weights = shown<Causal>(exp(cast<inner>(s) - log_sum), 0, length, memory, open...);
+          auto const weights = cast<Q::type>(wide_weights);
           auto const dc = einsum_like(c, weights, dy);
           auto const d_weights = einsum_like(weights, dy, c);
-          auto const delta = ((d_weights - einsum_like(log_sum, dy, y)) + ... + d_log_sum);
-          auto const d_scores = weights * delta * rsqrt(extent(head));
+          auto const common = einsum_like(log_sum, dy, y);  // rounded as d_weights, which it equals for a single key
+          auto const delta = (cast<inner>(d_weights - common) + ... + d_log_sum);
+          auto const d_scores = cast<Q::type>(cast<inner>(weights) * delta * rsqrt(extent(head)));
           auto const da = einsum_like(a, d_scores, b);
           auto const db = einsum_like(b, d_scores, a);
           return std::tuple(da, db, dc, open...);  // bools have no gradient
@@ -95,7 +103,8 @@ constexpr auto attend_with_log_sum(Q const& q, K const& k, V const& v, Length le
   meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
   auto const [y, log_sum] = attend<false, true>(q, k, v, length, memory, head, where, visible...);
   constexpr double least = meshtensor::detail::least_finite_like<Q>;
-  return std::tuple(y, select(log_sum < least / 2, -std::numeric_limits<double>::infinity(), log_sum));
+  auto const wide = select(log_sum < least / 2, -std::numeric_limits<double>::infinity(), log_sum);
+  return std::tuple(y, cast<Q::type>(wide));
 }
 
 }  // namespace meshtensor::nn::detail

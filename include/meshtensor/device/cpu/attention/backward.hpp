@@ -58,7 +58,7 @@ class attention_backward {
       for (std::int64_t j = 0; j < value_; j += width)
         sum = fma(load<T>(static_cast<T const*>(result + j)),
                   load<T>(static_cast<T const*>(cotangent_ + i * value_ + j)), sum);
-      delta_[i] = sum_of_lanes(sum), logarithm_[i] = blocks::get(log_sum, i, 0);
+      delta_[i] = sum_of_lanes(sum), logarithm_[i] = static_cast<T const*>(log_sum.data)[i * log_sum.row];
     }
     std::fill_n(query_gradient_, s_.length * head_, T(0));
   }

@@ -51,8 +51,8 @@ class attention_forward {
       blocks::turn(k, m, std::min(block, s_.memory - m), s_.head, keys_transposed_ + m * s_.head, block);
     blocks::read(v, 0, s_.memory, s_.value_head, values_, value_);
   }
-  /// Computes y for queries [first, first + count), which are at most a block. `log_sum` gets the logarithm of the sum
-  /// of their weights.
+  /// Computes y for queries [first, first + count), which are at most a block. `log_sum`, of type T, gets the
+  /// logarithm of the sum of their weights.
   [[gnu::flatten]] void run(attention_rows q, attention_rows y, attention_rows log_sum, std::int64_t first,
                             std::int64_t count) {
     blocks::read(q, first, count, s_.head, query_, head_, static_cast<T>(s_.scale));
@@ -73,8 +73,7 @@ class attention_forward {
       T* const accumulated = accumulator_ + i * value_;
       blocks::scale_row(accumulated, value_, T(1) / whole);
       blocks::write(accumulated, s_.value_head, y, first + i);
-      T const logarithm = greatest_[i] + math::log(whole);
-      blocks::write(&logarithm, 1, log_sum, first + i);
+      static_cast<T*>(log_sum.data)[(first + i) * log_sum.row] = greatest_[i] + math::log(whole);
     }
   }
 

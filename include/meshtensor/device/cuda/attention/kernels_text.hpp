@@ -123,7 +123,7 @@ __device__ inline void attend(attention_sizes const& s, Q const& q, K const& k, 
     by[i] = none ? T(1) : T(1) / total[i];
     const T logarithm = none ? T(s.least) : fma_of(most[i], T(G::to_natural), log_of(total[i]));
     if (threadIdx.x % G::across == 0 && first + G::row(i) < s.queries)
-      log_sum.at[(first + G::row(i)) * log_sum.row] = put<typename G::element>(logarithm);
+      log_sum.at[(first + G::row(i)) * log_sum.row] = logarithm;
   }
   unstage<G, V>(y, sums, by, first, s.queries);
 }
@@ -156,7 +156,7 @@ __device__ inline void attend_back_to_queries(attention_sizes const& s, Q const&
     const i64 query = first + G::row(i);
     logarithm[i] = 0, delta[i] = 0, by[i] = T(s.scale);
     if (query < s.queries) {
-      logarithm[i] = T(get(log_sum.at[query * log_sum.row])) * T(G::from_natural);
+      logarithm[i] = log_sum.at[query * log_sum.row] * T(G::from_natural);
       for (int c = (int)threadIdx.x % G::across; c < V; c += G::across)
         delta[i] = fma_of(T(get(y.at[query * y.row + c * y.column])), T(get(dy.at[query * dy.row + c * dy.column])),
                           delta[i]);
@@ -214,7 +214,7 @@ __device__ inline void attend_back_to_keys(attention_sizes const& s, Q const& q,
     stage<G, G::columns, V>(at_dy, dy, m, s.queries);
     for (int j = (int)threadIdx.x; j < G::columns; j += G::threads) {
       const bool there = m + j < s.queries;
-      logarithms[j] = there ? T(get(log_sum.at[(m + j) * log_sum.row])) * T(G::from_natural) : T(0);
+      logarithms[j] = there ? log_sum.at[(m + j) * log_sum.row] * T(G::from_natural) : T(0);
       own_deltas[j] = there ? deltas[m + j] : T(0);
     }
     __syncthreads();
