@@ -13,7 +13,8 @@ namespace meshtensor {
 
 /// Options of `import_safetensors`: which values it reads, and under which names.
 struct import_options {
-  /// Other names for values, and other orders of their dims.
+  /// Other names for values, and other orders of their dims. A name is ignored if the file lacks its tensor and the
+  /// value may be missing or is not selected.
   tensor_names names = {};
   /// If true, values that the file lacks keep their contents, or get their initializers. Otherwise they are an error.
   bool begin_missing = false;

@@ -18,8 +18,8 @@ namespace meshtensor {
 struct load_options {
   /// Whether elements may be NaN.
   bool nan = false;
-  /// If true, values that the files lack come from an earlier load, or get their initializers. Otherwise they are an
-  /// error.
+  /// If true, values that the files lack keep their contents, come from an earlier load, or get their initializers, and
+  /// so do the counts of their updates. Otherwise such values are an error.
   bool begin_missing = false;
   /// Selects the store's values to load, by name. If it is empty, all are loaded. The others keep their contents, or
   /// get their initializers.
@@ -31,9 +31,9 @@ namespace io {
 /// in saved_values.hpp.
 class loaded_values : public value_source {
  public:
-  /// The names of values that no program has asked for.
+  /// The names of values that no executable has asked for.
   virtual std::vector<std::string> left() const = 0;
-  /// A sentence such as `'model.safetensors' has 'x' and 2 more that no program has`.
+  /// A sentence such as `'model.safetensors' has 'x' and 2 more that no executable has`.
   virtual std::string about_left() const = 0;
 };
 }  // namespace io
@@ -52,10 +52,10 @@ class loaded {
   T get(std::string const& label) const {
     return more_.get<T>(label);
   }
-  /// The names of values that no program has asked for yet.
+  /// The names of values that no executable has asked for yet. An eager scope only copies values, so they are left.
   std::vector<std::string> left() const { return values_->left(); }
   /// Throws if a value was not used. It must be called when all executables are made. errors C10 the files have values
-  /// that no program asked for
+  /// that no executable asked for
   void require_all() const {
     if (!left().empty()) throw error("C10", values_->about_left());
   }

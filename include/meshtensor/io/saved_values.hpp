@@ -44,39 +44,14 @@ class saved_values : public loaded_values {
     if (!counted || !is_meant(path)) return {};
     if (!counted->counts) return counted->step;
     auto const found = counted->counts->updates.find(path);
-    return found == counted->counts->updates.end() ? 0 : found->second;
+    if (found != counted->counts->updates.end()) return found->second;
+    // Values that the files lack stay as they are or come from an earlier load, and so does the count of their updates.
+    if (how_.begin_missing && !has_any_of(path)) return {};
+    return 0;
   }
   bool has(std::string const& label) const override { return values.contains(label) && is_meant(label); }
-  bool fill(std::string const& label, stored& s) override {
-    if (!require_fits(label, s)) return false;
-    auto const found = values.find(label);
-    replica_match const match = found == values.end() ? replica_match{} : matched(found->second.value, s);
-    if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // so that the value is unchanged if this fails
-    std::vector<std::size_t> first;                        // one window of each distinct position
-    std::vector<view> windows;
-    for (std::size_t k = 0; k < s.windows.size(); ++k) {
-      std::size_t same = 0;
-      while (!is_same_place(s.windows[same], s.windows[k])) ++same;
-      if (same == k) first.push_back(k), windows.push_back(s.windows[k]);
-    }
-    if (found == values.end()) {
-      for (view const& window : windows) meshtensor::detail::fill_elements(window, 1);
-    } else if (match.differs()) {
-      replicas.fill(label, found->second, match, s, windows);
-    } else {
-      read_all(found->second, match, windows);
-    }
-    s.replace([&](std::size_t k, std::byte* block) {
-      for (std::size_t const j : first)
-        if (j != k && is_same_place(s.windows[j], s.windows[k]) && s.windows[j].bytes() != 0)
-          std::memcpy(block, s.blocks[j].data(), static_cast<std::size_t>(s.windows[j].bytes()));
-    });
-    if (found != values.end()) taken_.insert(label);
-    if (match.differs() && s.replica_dim < 0 && values.contains(replicas.mass))
-      taken_.insert(replicas.mass);  // the mean has it
-    if (taken_.size() == values.size()) files_.close();
-    return true;
-  }
+  bool fill(std::string const& label, stored& s) override { return read(label, s, true); }
+  bool copy(std::string const& label, stored& s) override { return read(label, s, false); }
 
   std::vector<std::string> waiting() const override {
     auto all = left();
@@ -128,7 +103,7 @@ class saved_values : public loaded_values {
   std::string about_left() const override {
     auto const some = left();
     std::string const more = some.size() < 2 ? "" : " and " + std::to_string(some.size() - 1) + " more";
-    return what_ + " has '" + (some.empty() ? "" : some[0]) + "'" + more + " that no program has";
+    return what_ + " has '" + (some.empty() ? "" : some[0]) + "'" + more + " that no executable has";
   }
   /// Whether these are the files of a checkpoint.
   bool are_known() const { return files_.are_known(); }
@@ -139,6 +114,12 @@ class saved_values : public loaded_values {
   }
   bool is_meant(std::string const& label) const { return !how_.only || how_.only(label); }
   static bool can_be_here(saved_value const& v) { return v.stored != nullptr && v.stored->type; }
+
+  /// Whether the files have a value of this path, or one below it, such as the moments of a parameter.
+  bool has_any_of(std::string const& path) const {
+    auto const below = values.lower_bound(path + "/");
+    return values.contains(path) || (below != values.end() && below->first.starts_with(path + "/"));
+  }
 
   static bool is_same_place(view const& a, view const& b) {
     return std::equal(a.origin, a.origin + a.count, b.origin) && std::equal(a.extent, a.extent + a.count, b.extent);
@@ -156,6 +137,38 @@ class saved_values : public loaded_values {
   static std::string about_replicas(saved_value const& v, stored const& s) {
     if (s.replica_dim < 0 || v.replica_dim >= 0 || v.dims.size() != s.dims.size()) return "";
     return "; it was saved without a word on how replicas are merged, so it needs as many replicas";
+  }
+  /// Fills the blocks of a value. If the store `takes` it, the value no longer waits.
+  bool read(std::string const& label, stored& s, bool takes) {
+    if (!require_fits(label, s)) return false;
+    auto const found = values.find(label);
+    replica_match const match = found == values.end() ? replica_match{} : matched(found->second.value, s);
+    if (!s.blocks.empty() && !s.is_lost()) s.block_of(0);  // so that the value is unchanged if this fails
+    std::vector<std::size_t> first;                        // one window of each distinct position
+    std::vector<view> windows;
+    for (std::size_t k = 0; k < s.windows.size(); ++k) {
+      std::size_t same = 0;
+      while (!is_same_place(s.windows[same], s.windows[k])) ++same;
+      if (same == k) first.push_back(k), windows.push_back(s.windows[k]);
+    }
+    if (found == values.end()) {
+      for (view const& window : windows) meshtensor::detail::fill_elements(window, 1);
+    } else if (match.differs()) {
+      replicas.fill(label, found->second, match, s, windows);
+    } else {
+      read_all(found->second, match, windows);
+    }
+    s.replace([&](std::size_t k, std::byte* block) {
+      for (std::size_t const j : first)
+        if (j != k && is_same_place(s.windows[j], s.windows[k]) && s.windows[j].bytes() != 0)
+          std::memcpy(block, s.blocks[j].data(), static_cast<std::size_t>(s.windows[j].bytes()));
+    });
+    if (!takes) return true;
+    if (found != values.end()) taken_.insert(label);
+    if (match.differs() && s.replica_dim < 0 && values.contains(replicas.mass))
+      taken_.insert(replicas.mass);  // the mean has it
+    if (taken_.size() == values.size()) files_.close();
+    return true;
   }
   /// Fills windows with parts of a value whose extents are those of the files.
   void read_all(named_value const& v, replica_match const& match, std::vector<view> const& windows) {

@@ -204,15 +204,15 @@ class store {
   /// value.
   void begin_from(std::shared_ptr<value_source> source) { sources_.begin_from(std::move(source)); }
   std::shared_ptr<value_source> const& source() const { return sources_.latest(); }
-  /// Copies from the source a whole value that no executable has named yet. Returns false if the source does not have
-  /// it.
+  /// Copies from the source a whole value that no executable has named yet. It still waits for one. Returns false if no
+  /// source has it.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
     value_source* const from = sources_.first_with(label);
     if (from == nullptr) return false;
     stored alone{};
     alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
     detail::add_block(alone, detail::dense_view(nullptr, type, dims));
-    if (!from->fill(label, alone)) return false;
+    if (!from->copy(label, alone)) return false;
     copy_bytes(whole, alone.block_of(0), alone.bytes());
     return true;
   }

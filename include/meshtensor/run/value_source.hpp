@@ -21,6 +21,8 @@ class value_source {
   /// Fills the blocks of a value. If it returns false, the program's initializer applies. Throws if that is not
   /// allowed, or if the value has another dtype or other dims in the source.
   virtual bool fill(std::string const& label, stored& value) = 0;
+  /// Fills the blocks of a copy in the same way. The value itself still waits for a store.
+  virtual bool copy(std::string const& label, stored& value) = 0;
   /// The names of the values that it has and that no store has requested.
   virtual std::vector<std::string> waiting() const { return {}; }
   /// The number of updates saved under a path, if one was saved.

@@ -186,18 +186,20 @@ TEST_CASE("values that are not there yet wait, and are read when a program names
     auto const doubled = s.run(look{}).get<float>("twice");
     CHECK(doubled(rows(0), columns(0)) == 2 * t.corner());
   }
+  CHECK(found.left() == std::vector<std::string>{"inner/count", "table"});  // the store has neither of them
   looking show(later, data(2));
   CHECK(show().get<"twice">().gather()(rows(1), columns(1)) == 2 * t.weights.get<float>("table")(rows(1), columns(1)));
   CHECK(found.left() == std::vector<std::string>{"inner/count"});
   CHECK(sentence([&] { found.require_all(); }) ==
-        "meshtensor C10: the checkpoint '" + (run / "0001-step-2") + "' has 'inner/count' that no program has");
+        "meshtensor C10: the checkpoint '" + (run / "0001-step-2") + "' has 'inner/count' that no executable has");
   kept_warnings s;
   mt::checkpoints keep(later, run.path());
   keep.save();
   keep.save();
-  CHECK(s.said == std::vector<std::string>{"C10: the checkpoint '" + (run / "0001-step-2") +
-                                           "' has 'inner/count' that no program has: the checkpoints from now on will "
-                                           "not have it"});
+  CHECK(s.said ==
+        std::vector<std::string>{"C10: the checkpoint '" + (run / "0001-step-2") +
+                                 "' has 'inner/count' that no executable has: the checkpoints from now on will "
+                                 "not have it"});
 }
 
 namespace {

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "property/one_store.hpp"
 #include "support/folder.hpp"
 
@@ -117,10 +119,51 @@ TEST_CASE("of some values the counts are saved with them") {
   mt::save(trained.values, run.path(), {},
            {.only = [](std::string const& name) { return name.find("fifth") == name.npos; }});
   pair later(0);
-  later.go(true, true);
   mt::load(later.values, run.path(), {.begin_missing = true});
   CHECK(later.values.counts().updates.at("optimizer/third/up/weight") == 4);
   CHECK(later.values.counts().updates.at("optimizer/fifth/up/weight") == 0);
+}
+
+TEST_CASE("counts stay with the values that they count") {
+  own_folder const run;
+  auto const is_of_network = [](std::string const& name) { return !name.starts_with("optimizer/"); };
+  {
+    pair trained(0);
+    trained.go(true, true);
+    mt::save(trained.values, run / "full");
+    trained.go(true, true);
+    mt::save(trained.values, run / "best", {}, {.only = is_of_network});
+  }
+  char const* const path = "optimizer/third/up/weight";
+  auto const moments = [&](mt::store& values) { return values.get<double>(std::string(path) + "/m"); };
+  for (bool const before : {false, true}) {
+    mt::store values(turns()), full(turns());
+    std::optional<running<first>> step;
+    running<first> const other(full);
+    if (!before) step.emplace(values);
+    mt::load(full, run / "full");
+    mt::load(values, run / "full");
+    mt::load(values, run / "best", {.begin_missing = true});
+    if (before) step.emplace(values);
+    CHECK(moments(values) == moments(full));
+    CHECK(values.updates_of(path) == 4);
+    CHECK(values.updates_of("third/average/up/weight") == 8);
+  }
+  // A training keeps the moments that the file lacks, and their counts, even if an earlier load has other ones.
+  mt::store values(turns());
+  mt::load(values, run / "full");
+  running<first> step(values);
+  std::vector<double> const x(24 * 12, 0.5);
+  step.session.feed("x", x.data());
+  step.session.step();
+  auto const kept = moments(values);
+  mt::load(values, run / "best", {.begin_missing = true});
+  CHECK(values.source()->before != nullptr);  // moments of the second program wait there
+  CHECK(moments(values) == kept);
+  CHECK(values.updates_of(path) == 5);
+  mt::save(values, run / "moments", {}, {.only = [](std::string const& name) { return name.ends_with("/m"); }});
+  mt::load(values, run / "moments", {.begin_missing = true});
+  CHECK(values.updates_of(path) == 0);  // the file has moments without a count
 }
 
 // ---- version 1, as it was written before there were counts ----

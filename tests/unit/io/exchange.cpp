@@ -165,6 +165,27 @@ TEST_CASE("what waits from a checkpoint is not lost to a file that lacks it") {
   }
 }
 
+TEST_CASE("what an eager scope has read waits further") {
+  own_folder const folder;
+  held one(2);
+  one.set_all();
+  mt::save(one.weights, folder / "run");
+  mt::export_safetensors(one.weights, folder / "m", {.only = f32_only});
+  mt::store later(one.job);
+  auto const found = mt::load(later, folder / "run");
+  auto const all = found.left();
+  {
+    mt::eager s(later);
+    s.run(program{});
+  }
+  CHECK(found.left() == all);
+  mt::import_safetensors(later, folder / "m", {.begin_missing = true});
+  mt::executable<program, mesh, by_columns, mt::reference_device> const step(later, model(3));
+  auto const wanted = numbers<double>(0);
+  auto const now = later.get<double>("values/f64");
+  CHECK(std::equal(wanted.begin(), wanted.end(), now.begin(), now.end()));
+}
+
 TEST_CASE("what waits from a checkpoint is not lost to two files that lack it") {
   own_folder const folder;
   held one(2);
@@ -192,6 +213,29 @@ TEST_CASE("a part of it") {
   mt::import_safetensors(other.weights, folder / "m", {.only = f32_only});
   CHECK(other.is("f32", numbers<float>(0, 0.5)));
   mt::import_safetensors(other.weights, folder / "m", {.begin_missing = true});
+}
+
+TEST_CASE("names of tensors that a file lacks, of values that may be missing or are not read") {
+  own_folder const folder;
+  held one(2), other(1);
+  one.set_all();
+  mt::export_safetensors(one.weights, folder / "m", {.only = f32_only});
+  auto const before = other.weights.get<double>("values/f64");
+  auto const refusal = [&](std::vector<std::string> const& kept) {
+    mt::import_options how{.names = {{"values/f64", "head"}, {"values/one", "layer.{}.head", {}, "rows"}}};
+    how.only = [&](std::string const& name) { return std::ranges::count(kept, name) > 0; };
+    return sentence([&] { mt::import_safetensors(other.weights, folder / "m", how); });
+  };
+  CHECK(refusal({"values/f32", "values/f64"}) == "meshtensor C07: '" + (folder / "m") + "' has no tensor 'head'");
+  CHECK(refusal({"values/f32", "values/one"}) ==
+        "meshtensor C07: '" + (folder / "m") + "' has no tensor 'layer.0.head'");
+  CHECK(refusal({"values/f32"}) == "");
+  CHECK(other.is("f32", numbers<float>(0, 0.5)));
+  one.weights.set("values/f32", numbers<float>(3));
+  mt::export_safetensors(one.weights, folder / "m", {.only = f32_only});
+  mt::import_safetensors(other.weights, folder / "m", {.names = {{"values/f64", "head"}}, .begin_missing = true});
+  CHECK(other.is("f32", numbers<float>(3)));
+  CHECK(other.weights.get<double>("values/f64") == before);
 }
 
 namespace {

@@ -56,6 +56,7 @@ class counts_of_store {
     for (auto& [label, n] : counts_.steps) n = others_.steps;
     if (steps != nullptr)
       for (auto const& [label, n] : *steps) counts_.steps[label] = n;
+    // An earlier source is not asked, because the values that a program has come from the latest one or stay.
     for (auto& [label, n] : counts_.updates) n = sources_.latest()->updates(label).value_or(n);
   }
   /// Takes the counts of another store.
