@@ -127,6 +127,14 @@ def long_subjects():
             yield f"{commit}: the subject has {len(subject)} letters; {SUBJECT} are the most: {subject}"
 
 
+def conflict_markers():
+    """Lines that a merge left behind, in any file that git knows."""
+    found = subprocess.run(["git", "-C", PROJECT, "grep", "-nE", "^(<<<<<<<|>>>>>>>) "], capture_output=True, text=True,
+                           check=False)
+    for line in found.stdout.splitlines():
+        yield f"{line}: a merge left this line"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fix", action="store_true")
@@ -159,6 +167,7 @@ def main():
             if path.name != "CHANGELOG.md":  # which says what was renamed
                 findings += retired_names(path.relative_to(PROJECT), text)
         findings += long_subjects()
+        findings += conflict_markers()
         defects = pathlib.Path("tests/mutations.txt")
         findings += retired_names(defects, (PROJECT / defects).read_text(encoding="utf-8"))
     print("\n".join(findings) if findings else f"{len(files)} files are formatted")
