@@ -69,14 +69,28 @@ inline bool is_reserved(std::string const& word) {
 }
 }  // namespace detail
 
-/// Adds one program of a traced module.
+/// The name of a type as a word, without scopes: `learn<mt::dtype::f64>` is `learn_f64`.
+inline std::string word_of_type(std::string_view type) {
+  auto const is_letter = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::string word;
+  while (!type.empty()) {
+    auto const size = static_cast<std::size_t>(std::ranges::find_if_not(type, is_letter) - type.begin());
+    std::string_view const part = type.substr(0, size);
+    type.remove_prefix(std::max<std::size_t>(size, 1));
+    if (!part.empty() && !type.starts_with("::")) word += (word.empty() ? "" : "_") + std::string(part);
+  }
+  return word;
+}
+
+/// Adds one program of a traced module. Template arguments are part of its word only if another program has the name.
 inline void add_program(guest_interface& all, module const& m, int entry, mesh_shape const& mesh) {
   auto const add = [](std::vector<std::string>& names, std::string const& label) {
     if (std::ranges::find(names, label) == names.end()) names.push_back(label);
   };
   guest_program p;
   std::string const label = m.names[m.regions[entry].label].text();
-  p.word = word_of(std::string_view(label).substr(label.rfind(':') + 1));
+  p.word = word_of_type(std::string_view(label).substr(0, label.find('<')));
+  if (std::ranges::find(all.programs, p.word, &guest_program::word) != all.programs.end()) p.word = word_of_type(label);
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     bool const is_input = n.kind == primitive::input;

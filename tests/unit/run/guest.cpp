@@ -61,6 +61,15 @@ std::int64_t made() {
   return guest;
 }
 
+template <mt::dtype T>
+struct scaled {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::dtype_constant<T>{}, x) * 2); }
+};
+template <mt::dtype T>
+struct summed {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", sum(s.input("x", mt::dtype_constant<T>{}, x))); }
+};
+
 std::string sentence_of(std::string const& name, mt::guest_interface const& all) {
   try {
     (void)mt::c_header(name, all);
@@ -90,6 +99,22 @@ TEST_CASE("what callers see") {
        {"! real(c_float), field(x, y, z)", "extents(1) = size(a, 3, c_int64_t)",
         "strides(1) = apart(at, c_loc(a(1,1,2)), bytes)", "strides(3) = apart(at, c_loc(a(2,1,1)), bytes)"})
     CHECK(module.find(part) != module.npos);
+}
+
+TEST_CASE("programs that are templates") {
+  mt::guest_interface all;
+  auto const add = [&]<class Program>() {
+    mt::module const m = mt::trace<Program>();
+    mt::add_program(all, m, 0, mesh::shape);
+  };
+  add.operator()<scaled<mt::dtype::f32>>();
+  add.operator()<summed<mt::dtype::f32>>();
+  add.operator()<scaled<mt::dtype::f64>>();
+  REQUIRE(all.programs.size() == 3);
+  CHECK(all.programs[0].word == "scaled");
+  CHECK(all.programs[1].word == "summed");
+  CHECK(all.programs[2].word == "scaled_f64");
+  CHECK(mt::c_header("solver", all).find("solver_scaled_f64_step") != std::string::npos);
 }
 
 TEST_CASE("whole arrays of a process that holds all ranks") {
