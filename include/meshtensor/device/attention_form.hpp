@@ -15,7 +15,7 @@ struct attention_form {
 };
 
 /// Recognizes an attention. `found` is true if a device can run it as a whole. The operands are q, k and v, then the
-/// mask of visible keys if it is masked, and for a gradient also y, log_sum and dy. log_sum is an f32 for bf16.
+/// mask of visible keys if it is masked, and for a gradient also y, log_sum and dy. For bf16, log_sum is an f32.
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
   if (n.kind != primitive::composite) return f;
@@ -33,7 +33,9 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
       return f;
   auto const dims = [&](int i) -> shape const& { return m.operand_value(n, i).dims; };
   shape const &q = dims(0), &k = dims(1), &v = dims(2);
-  shape const& log_sum = f.backward ? dims(first_of_gradient + 1) : m.result_value(n, 1).dims;
+  auto const& logarithms = f.backward ? m.operand_value(n, first_of_gradient + 1) : m.result_value(n, 1);
+  shape const& log_sum = logarithms.dims;
+  if (logarithms.type != accumulator_of(m.operand_value(n, 0).type)) return f;
   shape const& y = f.backward ? dims(first_of_gradient) : m.result_value(n, 0).dims;
   f.length = f.memory = f.head = f.value_head = -1;
   int lengths = 0, memories = 0, heads = 0, value_heads = 0;

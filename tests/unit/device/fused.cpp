@@ -67,18 +67,7 @@ class maker {
     known const k = any();
     return {casted(k, t), k.exact};
   }
-  // Casts between floats and integers stay within what all types hold.
-  mt::value_id casted(known const& k, dtype t) {
-    dtype const from = type_of(k.value);
-    if (from == t) return k.value;
-    mt::value_id v = k.value;
-    if (mt::is_float(from) && !mt::is_float(t) && t != dtype::boolean) {
-      v = mt::elementwise(g.b, function::tanh, v);
-      v = mt::multiply(g.b, v, mt::constant(g.b, 50, from));
-      if (t == dtype::u8) v = mt::elementwise(g.b, function::abs, v);
-    }
-    return mt::cast(g.b, v, t);
-  }
+  mt::value_id casted(known const& k, dtype t) { return type_of(k.value) == t ? k.value : mt::cast(g.b, k.value, t); }
   mt::shape some_dims() {
     mt::shape s{};
     int const first = c_.below(3);

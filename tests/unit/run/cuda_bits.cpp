@@ -60,6 +60,9 @@ struct everything {
     s.output("chain", mt::tanh(x * y + x) + mt::exp(-(x * x)) / (y * y + 1));
     s.output("as f32", mt::cast<mt::f32>(x * y));
     s.output("as bf16", mt::cast<mt::bf16>(x * y));
+    s.output("as i32", mt::cast<mt::i32>(x * y));
+    s.output("as i64", mt::cast<mt::i64>(x * y));
+    s.output("as u8", mt::cast<mt::u8>(x * y));
     s.output("transposed", transpose(x * 3, to(column, row)) + 1);
     s.output("sorted", argsort(x, column, mt::sort_order::descending));
     s.output("greatest", argmax(y, column));
@@ -118,6 +121,9 @@ bits values() {
   keep("chain", result.template get<"chain">().gather());
   keep("as f32", result.template get<"as f32">().gather());
   keep("as bf16", result.template get<"as bf16">().gather());
+  keep("as i32", result.template get<"as i32">().gather());
+  keep("as i64", result.template get<"as i64">().gather());
+  keep("as u8", result.template get<"as u8">().gather());
   keep("transposed", result.template get<"transposed">().gather());
   keep("sorted", result.template get<"sorted">().gather());
   keep("greatest", result.template get<"greatest">().gather());
@@ -132,7 +138,7 @@ bits values() {
 template <mt::dtype Type>
 void compare() {
   bits const wanted = values<mt::reference_device, Type>(), got = values<mt::cuda_device, Type>();
-  CHECK(wanted.size() == of_one.size() + of_two.size() + 11);
+  CHECK(wanted.size() == of_one.size() + of_two.size() + 14);
   for (auto const& [name, all] : wanted) {
     CAPTURE(name);
     int other = 0;

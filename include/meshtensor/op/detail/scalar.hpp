@@ -14,6 +14,7 @@
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/base/math.hpp"
 #include "meshtensor/base/reduction.hpp"
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/base/sum.hpp"
 
 namespace meshtensor {
@@ -166,6 +167,15 @@ constexpr auto neutral(reduction how) {
   else if constexpr (std::is_integral_v<E>)
     return how == reduction::max ? std::numeric_limits<E>::lowest() : std::numeric_limits<E>::max();
   else return (how == reduction::max ? -1 : 1) * std::numeric_limits<arithmetic_t<E>>::infinity();
+}
+
+/// An element as one of type To, as `cast` converts it: floats round to nearest even, and integers saturate.
+template <class To, class From>
+constexpr To converted(From element) {
+  auto const x = static_cast<arithmetic_t<From>>(element);
+  if constexpr (std::is_floating_point_v<arithmetic_t<From>> && std::is_integral_v<To> && !std::is_same_v<To, bool>)
+    return saturated_integer<To>(x);
+  else return static_cast<To>(static_cast<arithmetic_t<To>>(x));
 }
 
 /// A number as an element of type E. For integers it is the nearest one below.

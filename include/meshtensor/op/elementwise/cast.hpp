@@ -7,8 +7,8 @@
 
 namespace meshtensor {
 
-/// The same values in another dtype. A cast to floats rounds to nearest even, and a cast to integers rounds towards
-/// zero.
+/// The same values in another dtype. A cast to floats rounds to nearest even. A cast of floats to integers rounds
+/// towards zero and gives the nearest integer that the dtype holds, and NaN becomes 0. Integers wrap around.
 template <dtype To, handle H>
 constexpr auto cast(H const& x, line const& where = {}) {
   detail::recording r(x.owner, where);

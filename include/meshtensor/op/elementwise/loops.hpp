@@ -29,10 +29,7 @@ struct elementwise_loops {
     bool is_among = false;
     with_element<Among>(x.type, [&]<class From>() {
       is_among = with_element<Among>(y.type, [&]<class To>() {
-        each<2>(y, {&x, &y}, [&](auto const& at) {
-          y.as<To>()[at[1]] =
-              static_cast<To>(static_cast<arithmetic_t<To>>(static_cast<arithmetic_t<From>>(x.as<From>()[at[0]])));
-        });
+        each<2>(y, {&x, &y}, [&](auto const& at) { y.as<To>()[at[1]] = converted<To>(x.as<From>()[at[0]]); });
       });
     });
     return is_among;

@@ -39,10 +39,11 @@ void run_function(void* out, void const* a, void const* b, [[maybe_unused]] void
     }
   });
 }
-template <class T, class To>
+template <class T, class E>
 void run_cast(void* out, void const* a, void const*, void const*, std::int64_t n) {
   each_pack(n, [=](std::int64_t i, auto count) {
-    store_some(convert_pack<To>(load_some(static_cast<T const*>(a) + i, count)), static_cast<To*>(out) + i, count);
+    auto const x = load_some(static_cast<T const*>(a) + i, count);
+    store_some(cast_pack<E>(x), static_cast<register_t<E>*>(out) + i, count);
   });
 }
 template <class T>
@@ -85,6 +86,7 @@ template <class = lazy>
 block_function cast_block(dtype from, dtype to) {
   return with_register(from, [&]<class T>() -> block_function {
     if (to == dtype::boolean) return &detail::run_is_not_zero<T>;
+    if (to == dtype::u8) return &detail::run_cast<T, std::uint8_t>;
     return with_register(to, []<class To>() -> block_function { return &detail::run_cast<T, To>; });
   });
 }

@@ -24,7 +24,7 @@ template <descriptor D, int I, class Cells>
     using From = register_t<element_of_code<D, s.from[0].code>>;
     auto const& x = of<s.from[0].code>(c);
     if constexpr (s.type == dtype::boolean) of<I>(c) = compare_packs<function::not_equal>(x, lane_pack<From>(From(0)));
-    else of<I>(c) = settled<E>(convert_pack<register_t<E>>(x));
+    else of<I>(c) = settled<E>(cast_pack<E>(x));
   } else if constexpr (f == function::select) {
     of<I>(c) = select_packs(of<s.from[0].code>(c), of<s.from[1].code>(c), of<s.from[2].code>(c));
   } else if constexpr (is_comparison(f)) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "meshtensor/base/function.hpp"
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/device/cpu/fused/lane_pack.hpp"
 
 namespace meshtensor::cpu {
@@ -25,6 +26,20 @@ inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
     using to = typename compilers_vector<To, pack_width>::type;
     // Not std::bit_cast, because a function should not return a vector larger than a register.
     return std::bit_cast<lane_pack<To>>(__builtin_convertvector(__builtin_bit_cast(from, v), to));
+  }
+}
+
+/// Converts a pack to elements of E as a cast does: a float gives the nearest integer that E holds.
+template <class E, class From>
+inline lane_pack<register_t<E>> cast_pack(lane_pack<From> const& v) {
+  using To = register_t<E>;
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    auto const from = v.lane_array();
+    typename lane_pack<To>::array to;
+    for (int i = 0; i < pack_width; ++i) to.at[i] = saturated_integer<E>(from.at[i]);
+    return lane_pack<To>::of(to);
+  } else {
+    return convert_pack<To>(v);
   }
 }
 

@@ -48,6 +48,17 @@ template <> __device__ inline boolean put<boolean>(bool x) { boolean r; r.v = x 
 
 // a number of another type as an element, rounded to it
 template <class E> struct conversion { template <class A> static __device__ inline reg<E> of(A x) { return (E)x; } };
+template <class E, E Least, E Greatest> struct whole_conversion {  // base/saturating.hpp
+  template <class A> static __device__ inline E of(A x) { return (E)x; }
+  static __device__ inline E of(float x) { return saturated(x); }
+  static __device__ inline E of(double x) { return saturated(x); }
+  template <class A> static __device__ inline E saturated(A x) {
+    return x != x ? 0 : x >= (A)Greatest ? Greatest : x <= (A)Least ? Least : (E)x;
+  }
+};
+template <> struct conversion<int> : whole_conversion<int, -2147483647 - 1, 2147483647> {};
+template <> struct conversion<i64> : whole_conversion<i64, -9223372036854775807 - 1, 9223372036854775807> {};
+template <> struct conversion<unsigned char> : whole_conversion<unsigned char, 0, 255> {};
 template <> struct conversion<bf16> {
   template <class A> static __device__ inline float of(A x) { return get(put<bf16>((float)x)); }
 };
