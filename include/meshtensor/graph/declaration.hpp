@@ -95,12 +95,4 @@ struct declaration {
   }
 };
 
-/// Dims of an operand and dims of a result that hold the same elements. Their extents have the same product, or the
-/// same sum if `adds`.
-struct same_elements {
-  shape before, after;
-  bool adds;
-  char const* becomes;  // for the error sentence, for example `renamed to`
-};
-
 }  // namespace meshtensor

@@ -50,8 +50,8 @@ constexpr std::uint64_t fingerprint(module const& m) {
     mix_dims(m.calls[i].gives);
   }
   for (int i = 0; i < m.reshape_count; ++i) {
-    mix_dims(m.reshapes[i].before);
-    mix_dims(m.reshapes[i].after);
+    mix_dims(m.reshapes[i].same.before);
+    mix_dims(m.reshapes[i].same.after);
   }
   for (int i = 0; i < m.window_count; ++i) {
     window_row const& w = m.windows[i];

@@ -18,7 +18,7 @@ namespace detail {
 inline std::string line_of_reshape(module const& m, int dim) {
   for (int i = 0; i < m.reshape_count; ++i) {
     reshape_row const& row = m.reshapes[i];
-    if (!row.before.has(dim) && !row.after.has(dim)) continue;
+    if (row.same.adds || (!row.same.before.has(dim) && !row.same.after.has(dim))) continue;
     diagnostic d{};
     add_line(d, m, row.site);
     return std::string(d.view());

@@ -6,6 +6,7 @@
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/graph/primitive.hpp"
 #include "meshtensor/tensor/ids.hpp"
 #include "meshtensor/tensor/shape.hpp"
 
@@ -72,11 +73,21 @@ struct reshard_request {
   name_id axes[max_axes];
 };
 
-/// Two names of the same elements in one of the programs that are traced together: a dim and its parts, or two dims.
-/// Ranks hold the same elements under both names.
-struct reshape_row {
+/// Dims of an operand and dims of a result that hold the same elements. Their extents have the same product, or the
+/// same sum if `adds`.
+struct same_elements {
   shape before, after;
+  bool adds;
+  char const* becomes;  // for the error sentence, for example `renamed to`
+};
+
+/// Dims that hold the same elements by a node of one of the programs that are traced together: a dim and its parts, or
+/// two dims. Ranks hold the same elements under both names, except if `same.adds`.
+struct reshape_row {
+  same_elements same;
+  primitive kind;  // of the node
   site_id site;
+  bool replaced;  // `partition` has replaced the node by others, so that `bind` checks this row instead of it
 };
 
 }  // namespace meshtensor

@@ -11,43 +11,48 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Checks dims that stand for the same elements: a dim and its new name, or a dim and its parts. If an extent is not
-/// known yet, it is 0.
+/// Checks dims that stand for the same elements by a node: a dim and its new name, or a dim and its parts. If an extent
+/// is not known yet, it is 0.
+constexpr void check_elements_of_node(module const& m, binding& b, same_elements const& same, node const& n) {
+  shape const &before = same.before, &after = same.after;
+  if (before.count == 0) return;
+  bool known = true;
+  auto const total = [&](shape const& dims) {
+    std::int64_t all = b.extent[dims.at[0]];
+    for (int k = 0; k < dims.count; ++k) {
+      std::int64_t const e = b.extent[dims.at[k]];
+      known = known && e != 0;
+      if (k != 0) all = same.adds ? all + e : all * e;
+    }
+    return all;
+  };
+  if (total(before) == total(after) || !known) return;
+  auto const list = [&](shape const& dims) {
+    for (int k = 0; k < dims.count; ++k)
+      b.report << (k == 0      ? "'"
+                   : same.adds ? " + '"
+                               : " x '")
+               << m.dim_name(dims.at[k]) << "' (" << b.extent[dims.at[k]] << ")";
+  };
+  b.report << "S03 ";
+  list(before);
+  b.report << (before.count == 1 ? " is " : " are ") << same.becomes << " ";
+  list(after);
+  b.report << ", which is another number of elements: ";
+  if (before.count == 1 && after.count == 1)
+    b.report << "declare '" << m.dim_name(after.at[0]) << "' with the extent of '" << m.dim_name(before.at[0]) << "'";
+  else b.report << "both sides must have the same " << (same.adds ? "sum" : "product");
+  locate(b.report, m, n);
+}
+/// Checks them for all nodes, and for the nodes that `partition` has replaced by others.
 constexpr void check_same_elements(module const& m, binding& b) {
-  for (int i = 0; i < m.node_count; ++i) {
-    node const& n = m.nodes[i];
-    same_elements const same = elements_of(m, n);
-    shape const &before = same.before, &after = same.after;
-    if (before.count == 0) continue;
-    bool known = true;
-    auto const total = [&](shape const& dims) {
-      std::int64_t all = b.extent[dims.at[0]];
-      for (int k = 0; k < dims.count; ++k) {
-        std::int64_t const e = b.extent[dims.at[k]];
-        known = known && e != 0;
-        if (k != 0) all = same.adds ? all + e : all * e;
-      }
-      return all;
-    };
-    if (total(before) == total(after) || !known) continue;
-    auto const list = [&](shape const& dims) {
-      for (int k = 0; k < dims.count; ++k)
-        b.report << (k == 0      ? "'"
-                     : same.adds ? " + '"
-                                 : " x '")
-                 << m.dim_name(dims.at[k]) << "' (" << b.extent[dims.at[k]] << ")";
-    };
-    b.report << "S03 ";
-    list(before);
-    b.report << (before.count == 1 ? " is " : " are ") << same.becomes << " ";
-    list(after);
-    b.report << ", which is another number of elements: ";
-    if (before.count == 1 && after.count == 1)
-      b.report << "declare '" << m.dim_name(after.at[0]) << "' with the extent of '" << m.dim_name(before.at[0]) << "'";
-    else b.report << "both sides must have the same " << (same.adds ? "sum" : "product");
-    locate(b.report, m, n);
-    return;
+  for (int i = 0; i < m.reshape_count && b.ok(); ++i) {
+    reshape_row const& row = m.reshapes[i];
+    node replaced{};
+    replaced.kind = row.kind, replaced.site = row.site;
+    if (row.replaced) check_elements_of_node(m, b, row.same, replaced);
   }
+  for (int i = 0; i < m.node_count && b.ok(); ++i) check_elements_of_node(m, b, elements_of(m, m.nodes[i]), m.nodes[i]);
 }
 
 /// Checks that the output of each window is as long as the number of the window's places.

@@ -51,10 +51,11 @@ struct grains {
     if (b.extent[dim] == 0 || b.grain[dim] % grain == 0) return;
     b.grain[dim] = std::lcm(b.grain[dim], grain), changed = true;
   }
-  constexpr void agree(reshape_row const& row) {
-    bool const merges = row.after.count == 1;
-    int const joined = merges ? row.after.at[0] : row.before.at[0];
-    shape const& parts = merges ? row.before : row.after;
+  constexpr void agree(same_elements const& same) {
+    if (same.adds) return;
+    bool const merges = same.after.count == 1;
+    int const joined = merges ? same.after.at[0] : same.before.at[0];
+    shape const& parts = merges ? same.before : same.after;
     std::int64_t minor = 1;
     for (int i = 1; i < parts.count; ++i) minor *= b.extent[parts.at[i]];
     if (minor == 0) return;
@@ -71,7 +72,7 @@ constexpr void bind_grains(module const& m, binding& b) {
   grains all{b};
   do {
     all.changed = false;
-    for (int i = 0; i < m.reshape_count; ++i) all.agree(m.reshapes[i]);
+    for (int i = 0; i < m.reshape_count; ++i) all.agree(m.reshapes[i].same);
   } while (all.changed);
 }
 

@@ -2,6 +2,7 @@
 // Adds an operation to the program of one rank, by its own `partition` or by its sharding rule.
 #pragma once
 
+#include "meshtensor/pass/list_reshape.hpp"
 #include "meshtensor/pass/partition/halos_of_operands.hpp"
 
 namespace meshtensor::detail {
@@ -88,7 +89,8 @@ constexpr void partition_operation(partitioning& p, node const& n) {
     if constexpr (requires { R::partition(p, n); }) return R::partition(p, n);
     else return false;
   });
-  if (!has_own_way) partition_by_sharding(p, n);
+  if (has_own_way) list_reshape(p.m, p.from, n, true);
+  else partition_by_sharding(p, n);
 }
 
 }  // namespace meshtensor::detail
