@@ -43,7 +43,6 @@ TEST_CASE("files") {
   std::ofstream(folder / "empty.txt").flush();
   CHECK(mt::datasets::read_text(folder / "b/one.txt") == bytes_of("one"));
   CHECK(mt::datasets::read_texts(folder, {".txt"}) == bytes_of("two\none"));
-  CHECK(mt::datasets::read_texts(folder / "absent", {".txt"}).empty());
   CHECK(mt::datasets::read_lines(folder / "a.txt") == std::vector<std::string>{"two"});
   auto const refused = [&](std::filesystem::path const& file, std::string const& why) {
     CHECK_THROWS_WITH_AS(mt::datasets::read_text(file),
@@ -70,6 +69,31 @@ TEST_CASE("files") {
   CHECK_THROWS_WITH_AS(mt::datasets::read_lines(folder / "d.gz"), doctest::Contains("was built without zlib"),
                        mt::error);
 #endif
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("files of a folder: in the order of their paths, and none is left out silently") {
+  auto const folder = std::filesystem::temp_directory_path() / ("meshtensor_texts_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder / "closed/below");
+  std::string expected;
+  for (int i = 99; i >= 10; --i) std::ofstream(folder / ("closed/" + std::to_string(i) + ".txt")) << i;
+  for (int i = 10; i <= 99; ++i) expected += std::to_string(i);
+  std::ofstream(folder / "closed/below/x.txt") << "below";
+  std::ofstream(folder / "last.txt") << "last";
+  std::filesystem::create_directory_symlink(folder, folder / "closed/round");  // is not followed
+  CHECK(mt::datasets::read_texts(folder, {".txt"}) == bytes_of(expected + "belowlast"));
+  auto const refused = [&](std::filesystem::path const& at, std::filesystem::path const& in, std::string const& why) {
+    CHECK_THROWS_WITH_AS(mt::datasets::read_texts(at, {".txt"}),
+                         ("meshtensor R40: the folder '" + in.string() + "' cannot be read: " + why).c_str(),
+                         mt::error);
+  };
+  refused(folder / "absent", folder / "absent", "No such file or directory");
+  refused(folder / "last.txt", folder / "last.txt", "Not a directory");
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::none);
+  bool const is_root = ::geteuid() == 0;  // root may read all, so this process is another user for a moment
+  if (!is_root || ::seteuid(65534) == 0) refused(folder, folder / "closed", "Permission denied");
+  if (is_root) REQUIRE(::seteuid(0) == 0);
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::owner_all);
   std::filesystem::remove_all(folder);
 }
 

@@ -38,6 +38,22 @@ void read_parts(std::filesystem::path const& file, F part) {
     part(std::span<std::uint8_t const>(bytes.data(), count));
   if (std::ferror(in.get()) != 0) refuse(errno);
 }
+
+/// Adds the files under a folder with one of `endings`. Links to folders are not followed, because they may lead back.
+/// errors R40 a folder cannot be read
+inline void add_files(std::filesystem::path const& folder, std::vector<std::string> const& endings,
+                      std::vector<std::filesystem::path>& files) {
+  std::error_code problem, ignored;
+  for (std::filesystem::directory_iterator i(folder, problem), end; i != end; i.increment(problem)) {
+    auto const& path = i->path();
+    if (i->is_directory(ignored) && !i->is_symlink(ignored)) add_files(path, endings, files);
+    else if (i->is_regular_file(ignored) &&
+             std::find(endings.begin(), endings.end(), path.extension()) != endings.end())
+      files.push_back(path);
+  }
+  if (problem)  // the iterator is then at its end
+    throw error("R40", {"the folder '", folder.string(), "' cannot be read: ", problem.message()});
+}
 }  // namespace detail
 
 /// The bytes of any file. errors R40 it cannot be read, or is empty
@@ -67,15 +83,11 @@ inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
 
 /// All files under a folder with one of `endings`, concatenated in the order of their paths.
 ///
-/// errors  R40 one of them cannot be read
+/// errors  R40 one of them cannot be read, or the folder or one below it, for example because it is absent or a file
 inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
                                             std::vector<std::string> const& endings) {
   std::vector<std::filesystem::path> files;
-  std::error_code problem, ignored;
-  for (std::filesystem::recursive_directory_iterator i(folder, problem), end; i != end; i.increment(problem))
-    if (i->is_regular_file(ignored) &&
-        std::find(endings.begin(), endings.end(), i->path().extension()) != endings.end())
-      files.push_back(i->path());
+  detail::add_files(folder, endings, files);
   std::sort(files.begin(), files.end());
   std::vector<std::uint8_t> all;
   for (auto const& f : files)
