@@ -3,6 +3,8 @@
 // sends the results back.
 #pragma once
 
+#include <limits>
+
 #include "meshtensor/op/detail/all_to_all_rows_on_mesh.hpp"
 #include "meshtensor/op/iota.hpp"
 
@@ -44,6 +46,16 @@ constexpr value_id first_of_each(builder& b, value_id index, dim_id groups, numb
   value_id const place = reduce(b, reduction::sum, multiply(b, own, before), shape{}.add(counted));
   value_id const fits = elementwise(b, function::less, place, constant(b, at_most, dtype::i32));
   return select(b, fits, wanted, constant(b, -1, wide));
+}
+
+/// The bound of a group's rows as an i32, because rows are counted in i32. A greater bound becomes the greatest i32. No
+/// index has more rows than that (S19). A negative bound becomes 0, which `bind` refuses, too (S11).
+constexpr number bound_in_i32(number const& at_most) {
+  constexpr std::int32_t greatest = std::numeric_limits<std::int32_t>::max();
+  if (at_most.count != 1 || at_most.items[0].kind != number::item::literal)
+    return maximum(minimum(at_most, greatest), 0);
+  double const known = at_most.items[0].value.real;
+  return known > greatest ? number(greatest) : known < 0 ? number(0) : at_most;
 }
 
 constexpr name label_of_rows(name const& groups, std::string_view what) {
@@ -118,8 +130,13 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
     shape const all = shape_of(b, dims<D, holders_of<D>, rows_of<D>>{});
     all_to_all_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]},
                                  b.dim_like(dim_id{all.at[0]})};
-    sent = at_most == nullptr ? cast(b, index.id, wide) : first_of_each(b, index.id, a.groups, *at_most);
-    if (at_most != nullptr) most = a.at_most = b.add_number(*at_most);
+    if (at_most == nullptr) {
+      sent = cast(b, index.id, wide);
+    } else {
+      number const bound = bound_in_i32(*at_most);
+      sent = first_of_each(b, index.id, a.groups, bound);
+      most = a.at_most = b.add_number(bound);
+    }
     counts = all_to_all_rows_rule::add_step(b, row_step::count, {sent}, a);
     group = all_to_all_rows_rule::add_step(b, row_step::number, {counts}, a);
     rows = all_to_all_rows_rule::add_step(b, row_step::send, {rows, sent, counts}, a);
@@ -152,7 +169,7 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
 ///         axes, rows stay on their ranks
 /// grad    return_rows of the cotangent
 /// errors  T02 the index is not an integer; T03 the index or `x` has the dim of the groups; S05 the axes of two
-///         exchanges by one dim differ; S11 `at_most` is set at run time
+///         exchanges by one dim differ; S11 `at_most` is set at run time, or less than 1
 template <handle X, handle Index, dim_type D>
 constexpr auto all_to_all_rows(X const& x, Index const& index, D groups,
                                detail::exchange_line<X, Index, D> const& where = {}) {

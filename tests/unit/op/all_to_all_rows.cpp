@@ -77,6 +77,18 @@ struct limited_at_run_time {
     s.output("y", return_rows(sent.rows, sent));
   }
 };
+/// Rows of two choices of groups, at most so many a group.
+template <auto Most>
+struct limited {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const sent =
+        all_to_all_rows(s.input("x", mt::f32, token), s.input("index", mt::i32, token, choice), group, Most(s));
+    s.output("index", sent.index);
+    s.output("y", return_rows(sent.rows, sent));
+  }
+};
+template <auto Most>
+using limited_to = limited<[](auto) { return Most; }>;
 struct doubled : sends<[](auto s, auto sent, auto) { s.output("y", return_rows(sent.rows * 2, sent)); }> {};
 
 }  // namespace
@@ -99,6 +111,28 @@ TEST_CASE("a row goes once for each choice; a group takes its first rows") {
   CHECK(trial::numbers_of(got.at("index")) == expected({2, 1, 2, 0, 1, -1, -1, -1, 7, 0}));
   CHECK(trial::numbers_of(got.at("rows")) == expected({2, 5, 1, 3, 1, 2}));
   CHECK(trial::numbers_of(got.at("y")) == expected({1, 1, 2, 2, 3, 0, 0, 0, 0, 5}));
+}
+
+TEST_CASE("groups take all their rows if they may take more than there can be") {
+  auto const takes_all = [](trial::program p) {
+    p.fill("x", {1, 2, 3, 4, 5});
+    p.fill("index", {2, 1, 2, 0, 1, 2, 1, 2, 7, 0});
+    mt::blocks const got = p.run();
+    CHECK(trial::numbers_of(got.at("index")) == expected({2, 1, 2, 0, 1, 2, 1, 2, 7, 0}));
+    CHECK(trial::numbers_of(got.at("y")) == expected({1, 1, 2, 2, 3, 3, 4, 4, 0, 5}));
+  };
+  takes_all(trial::program::of<limited_to<2147483647>>());
+  takes_all(trial::program::of<limited_to<2147483648>>());
+  takes_all(trial::program::of<limited_to<std::int64_t{10'000'000'000}>>());
+  takes_all(trial::program::of<limited_to<std::numeric_limits<std::int64_t>::max()>>());
+  takes_all(trial::program::of<limited<[](auto) { return 1e300; }>>());
+  takes_all(trial::program::of<limited<[](auto) { return mt::extent(token) * 1e10; }>>());
+  CHECK(refusal<limited_to<2147483648>>() == "");
+  for (std::string const& got : {refusal<limited_to<0>>(), refusal<limited_to<std::int64_t{-10'000'000'000}>>(),
+                                 refusal<limited<[](auto) { return mt::extent(token) * -1e10; }>>()}) {
+    INFO(got);
+    CHECK(got.find("S11: the dim 'group/rows' has no extent, as `at_most` is less than 1: give a number") != got.npos);
+  }
 }
 
 TEST_CASE("what would show the mesh is refused") {

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "meshtensor/base/saturating.hpp"
 #include "meshtensor/pass/bind/known_number.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -129,7 +130,8 @@ constexpr void bind_rows(module const& m, binding& b) {
         locate(b.report, m, n);
         return;
       }
-      std::int64_t const held = *most * b.local(groups, 0), whole = *most * b.extent[a.groups];
+      std::int64_t const held = saturated_product(*most, b.local(groups, 0)),
+                         whole = saturated_product(*most, b.extent[a.groups]);
       room = held < room ? held : room, sent = whole < sent ? whole : sent;
     }
     b.extent[a.rows] = room > b.extent[a.rows] ? room : b.extent[a.rows];
