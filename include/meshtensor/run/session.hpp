@@ -160,9 +160,9 @@ class session {
   std::unique_ptr<transport> lockstep_;                     // of all ranks, if they run in lockstep
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each rank held here, or one for all in lockstep
   lent_values lent_{store_};
-  fed_inputs inputs_{m_, contexts_, external_, lent_};
   mutable written_outputs outputs_{m_, contexts_, external_, lent_};  // gets its memory when that is first needed
-  std::map<std::string, std::unique_ptr<gathering>> gatherings_;      // of outputs
+  fed_inputs inputs_{m_, contexts_, external_, lent_, outputs_.ports()};
+  std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   struct changed_number {
     decltype(settings::named)::iterator at;
