@@ -31,6 +31,10 @@ struct replica_sharing {
     if (steps <= static_cast<std::uint64_t>(equal_after)) return shared_by_replicas::parameters;
     return has_start ? shared_by_replicas::start : shared_by_replicas::nothing;
   }
+  /// What replicas share after a step, if they shared `before` and the step comes behind `steps` others.
+  constexpr shared_by_replicas after_step(shared_by_replicas before, std::uint64_t steps) const {
+    return before < needed(steps) ? std::min(before, given(steps + 1)) : given(steps + 1);
+  }
   /// For two programs that train the same parameters.
   constexpr replica_sharing together_with(replica_sharing const& other) const {
     if (!is_known || !other.is_known) return is_known ? *this : other;

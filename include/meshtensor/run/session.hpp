@@ -112,6 +112,8 @@ class session {
   void find_memory();
   /// Runs the plan in the arenas. If it fails with messages in flight, gives up the arenas.
   void run_in_memory();
+  /// Notes in the store what replicas share after the step.
+  void note_shared();
   void run_all();
   /// Frees the copies in other formats, of any executable, of the values that this session writes.
   void drop_copies();
@@ -131,7 +133,9 @@ class session {
     nothing_to_fill(store&, background_fill::function) {}
   };
   using filling = std::conditional_t<keeps_values<Device>, background_fill, nothing_to_fill>;
-  void connect(filling& later);
+  void connect(filling& later, std::string const& program);
+  /// Checks, before anything is made, that replicas share what the first step needs. errors R99
+  void require_shared() const;
   /// Lists, for each rank, the blocks of the store that this program reads and never writes.
   void find_unchanged();
   void make_engine(int rank, transport& t);

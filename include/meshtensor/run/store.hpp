@@ -118,15 +118,13 @@ class store {
   /// Replaces a value from dense memory, in the order of the value's dims. errors R13
   void copy_in(std::string const& label, void const* whole) {
     stored& s = named(label);
-    view const all = detail::dense_view(whole, s.type, s.dims);
-    s.replace([&](std::size_t k, std::byte* block) { detail::copy_block(s.windows[k], block, all, false); });
+    detail::replace_by(s, detail::dense_view(whole, s.type, s.dims));
   }
   /// Replaces a value from strided memory.
   template <class T>
   void set(std::string const& label, array_view<T> const& whole) {
     stored& s = typed<std::remove_const_t<T>>(label);
-    view const all = detail::fitted(label, s, whole);
-    s.replace([&](std::size_t k, std::byte* block) { detail::copy_block(s.windows[k], block, all, false); });
+    detail::replace_by(s, detail::fitted(label, s, whole));
   }
   /// Copies a whole value into strided memory, and otherwise works like `get`.
   ///
@@ -169,13 +167,14 @@ class store {
   }
 
   /// The value of a partitioned module's variable. If it does not exist yet, a source fills it, or else `make`
-  /// initialises each block of zeros.
+  /// initialises each block of zeros. `counted_program` is the program if it updates the variable, and otherwise empty.
   ///
   /// errors  R04 it exists with another dtype, other extents, another layout or another initializer
-  stored& provide(module const& m, binding const& b, variable const& v, dynamic_array<rank_context*> const& held,
+  stored& provide(module const& m, binding const& b, variable const& v, std::string const& counted_program,
+                  dynamic_array<rank_context*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
-    stored fresh = description_of(m, b, v);
+    stored fresh = description_of(m, b, v, counted_program);
     settings start;
     start.seed = seed_;
     initial_value const first = initial_of(m, b, v, start);
@@ -184,8 +183,7 @@ class store {
     if (found != values_.end()) {
       stored& s = found->second;
       require_same(label, s, fresh);
-      if (s.replica_dim < 0) s.replica_dim = fresh.replica_dim, s.merge = fresh.merge;
-      s.sharing = s.sharing.together_with(fresh.sharing);
+      add_replicas(s, fresh);
       return s;
     }
     value like{};

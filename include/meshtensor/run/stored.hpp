@@ -36,6 +36,8 @@ struct stored {
   int replica_dim = -1;  // the position of the dim of replicas, or -1: a run may resume with another extent of it
   merge_rule merge = merge_rule::automatic;  // … by this rule
   replica_sharing sharing = {};              // what the policies of its programs let replicas share
+  std::string counted_program = {};          // the program whose steps `sharing` counts, or empty: those of the store
+  shared_by_replicas shared = shared_by_replicas::parameters;  // what replicas share now
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds only a part
 
   std::unique_ptr<device_copy> on_device;  // the copy on a device, if there is one
