@@ -61,6 +61,8 @@ inline stored description_of(module const& m, binding const& b, variable const& 
   s.type = v.type, s.layout = v.layout;
   s.replica_dim = v.replica_dim(), s.merge = v.merged_by(), s.sharing = v.sharing;
   s.counted_program = counted_program;
+  for (int i = 0; i < m.variable_count; ++i)
+    s.sharing.is_weighted = s.sharing.is_weighted || m.variables[i].merge == merge_rule::mass;
   for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
   for (int i = 0; i < v.dims.count; ++i) {
     s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});

@@ -192,6 +192,22 @@ bool are_equal(mt::store& weights) {
 }
 }  // namespace
 
+TEST_CASE("replicas that count by weights begin with their mean under a policy without weights") {
+  changed<pushed, mt::local_sgd<4>> c(5);
+  CHECK(distance(c.after.looked(), c.before.looked()) < 1e-12);
+  CHECK(are_equal(c.after.weights));
+  REQUIRE(c.quiet.said.size() == 1);
+  CHECK(c.quiet.said[0].find("count by weights, which the policy lacks: parameters start at the mean weighted by "
+                             "'regime/push_sum_weight'") != std::string::npos);
+  CHECK(changed<pushed, pushed>(5).is_as_saved());
+  CHECK(changed<mt::stochastic_gradient_push<mt::ring>, mt::local_sgd<4>>(5).is_as_saved());  // all weights are 1
+  // A program that looks at each replica sees them as they were saved, and the weights stay.
+  mt::store looked(c.job);
+  mt::load(looked, c.run.path());
+  run_in_f64<look_at_replicas, by_replicas> see(looked, replica(count), data(1), model(1));
+  run_in_f64<replicas_of<pushed>, by_replicas> step(looked, replica(count), data(1), model(1));
+  CHECK(bytes_of(looked) == c.before.bytes());
+}
 TEST_CASE("what replicas need follows from the steps of their program, not from those of the whole store") {
   kept_warnings quiet;
   auto const job = mt::job::in_lockstep();
