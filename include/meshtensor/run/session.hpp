@@ -112,8 +112,8 @@ class session {
   void find_memory();
   /// Runs the plan in the arenas. If it fails with messages in flight, gives up the arenas.
   void run_in_memory();
-  /// Notes in the store what replicas share after the step.
-  void note_shared();
+  /// Notes in the store which values the step writes, and what replicas share after it.
+  void note_updates();
   void run_all();
   /// Frees the copies in other formats, of any executable, of the values that this session writes.
   void drop_copies();

@@ -33,7 +33,7 @@ void session<Device>::step(function_ref<void()> take) {
       may_refuse_ = false;
       inputs_.take();
       within_memory(p_, [&] { outputs_.begin_step(inputs_, !whole_program_device<Device>); });
-      note_shared();
+      note_updates();
       run_in_memory();
       outputs_.end_step();
     } catch (std::exception const& e) {
@@ -61,10 +61,13 @@ void session<Device>::prepare() {
 }
 
 template <class Device>
-void session<Device>::note_shared() {
-  for (used_value const& u : used_)
-    if (u.is_written && u.value->replica_dim >= 0)
+void session<Device>::note_updates() {
+  for (used_value const& u : used_) {
+    if (!u.is_written) continue;
+    u.value->is_initial = false;
+    if (u.value->replica_dim >= 0)
       u.value->shared = m_.variables[u.variable].sharing.after_step(u.value->shared, *steps_);
+  }
 }
 
 template <class Device>

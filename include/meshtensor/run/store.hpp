@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "meshtensor/array/array_view.hpp"
-#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
@@ -50,8 +49,13 @@ class store {
   void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t step() const { return counts_.step(); }
   void advance() { counts_.advance(); }
-  /// Sets all counts to one number, including those of programs that no executable has named yet.
-  void set_step(std::uint64_t step) { counts_.set_step(step); }
+  /// Sets all counts to one number, including those of programs that no executable has named yet. An average that has
+  /// only its initial values still begins with its first update.
+  void set_step(std::uint64_t step) {
+    counts_.set_step(step);
+    for (auto const& [label, s] : values_)
+      if (s.is_initial) counts_.begin_updates(label, true);
+  }
 
   /// The steps of each program, by its full name, and the updates by optimizers and averages, by path.
   program_counts const& counts() const { return counts_.all(); }
@@ -90,11 +94,7 @@ class store {
   /// Copies a whole value into dense memory that has room for it, in the order of the value's dims. errors R13
   void copy_out(std::string const& label, void* whole) {
     stored& s = named(label);
-    if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
-      view const all = detail::dense_view(whole, s.type, s.dims);
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) detail::copy_block(s.windows[k], s.read_block(k), all, true);
-      return;
-    }
+    if (detail::copy_if_held(s, detail::dense_view(whole, s.type, s.dims))) return;
     int const size = static_cast<int>(s.mesh.size());
     if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0], s.grains);
     job_.run(size, [&](int, transport& t) { s.bring->run(t, s.read_block(0), whole); });
@@ -118,13 +118,13 @@ class store {
   /// Replaces a value from dense memory, in the order of the value's dims. errors R13
   void copy_in(std::string const& label, void const* whole) {
     stored& s = named(label);
-    detail::replace_by(s, detail::dense_view(whole, s.type, s.dims));
+    replace(label, s, detail::dense_view(whole, s.type, s.dims));
   }
   /// Replaces a value from strided memory.
   template <class T>
   void set(std::string const& label, array_view<T> const& whole) {
     stored& s = typed<std::remove_const_t<T>>(label);
-    detail::replace_by(s, detail::fitted(label, s, whole));
+    replace(label, s, detail::fitted(label, s, whole));
   }
   /// Copies a whole value into strided memory, and otherwise works like `get`.
   ///
@@ -133,10 +133,7 @@ class store {
   void get(std::string const& label, array_view<T> const& to) {
     stored& s = typed<T>(label);
     view const all = detail::fitted(label, s, to);
-    if (s.blocks.size() == static_cast<std::size_t>(s.mesh.size())) {
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) detail::copy_block(s.windows[k], s.read_block(k), all, true);
-      return;
-    }
+    if (detail::copy_if_held(s, all)) return;
     any_array<T> const whole = get<T>(label);
     view from = whole.window();
     detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
@@ -189,9 +186,12 @@ class store {
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (rank_context* p : held) detail::add_block(fresh, p->window_of(like));
-    if (!sources_.fill(label, fresh))
+    fresh.is_initial = !sources_.fill(label, fresh);
+    if (fresh.is_initial) {
+      counts_.begin_updates(label, true);
       for (view const& window : fresh.windows)
         each_equal_start(window, v.equal, [&](view const& part) { make(part, first); });
+    }
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
@@ -205,17 +205,14 @@ class store {
   /// Copies from the source a whole value that no executable has named yet. It still waits for one. Returns false if no
   /// source has it.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
-    value_source* const from = sources_.first_with(label);
-    if (from == nullptr) return false;
-    stored alone{};
-    alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
-    detail::add_block(alone, detail::dense_view(nullptr, type, dims));
-    if (!from->copy(label, alone)) return false;
-    copy_bytes(whole, alone.block_of(0), alone.bytes());
-    return true;
+    return sources_.copy(label, type, dims, whole);
   }
 
  private:
+  void replace(std::string const& label, stored& s, view const& whole) {
+    if (s.is_initial) counts_.begin_updates(label, false);
+    detail::replace_by(s, whole);
+  }
   stored& named(std::string const& label) {
     auto const found = values_.find(label);
     if (found == values_.end())

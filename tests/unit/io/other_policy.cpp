@@ -274,3 +274,14 @@ TEST_CASE("a program that needs equal replicas is refused on a store whose repli
   CHECK(are_equal(looked));
   CHECK(said(looked) == "");
 }
+TEST_CASE("a period begins with the first step, at whatever step the counts are set") {
+  auto const job = mt::job::in_lockstep();
+  auto const trained = [&](int step) {
+    replica_training<mt::diloco<4>> training(job, count, 1);
+    training.weights.set_step(static_cast<std::uint64_t>(step));
+    training.once();
+    return training.of<double>("regime/first/start");
+  };
+  CHECK(trained(4) == trained(0));
+  CHECK(trained(5) == trained(0));
+}

@@ -43,6 +43,12 @@ inline void copy_block(view part, std::byte* block, view whole, bool into_whole)
   else copy_by_name(whole, first, part, 0, no_id, no_id, part.extent);
 }
 
+/// Copies a value to memory for the whole of it. Returns false if this process does not hold all parts.
+inline bool copy_if_held(stored& s, view const& whole) {
+  if (static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size()) return false;
+  for (std::size_t k = 0; k < s.blocks.size(); ++k) copy_block(s.windows[k], s.read_block(k), whole, true);
+  return true;
+}
 /// Whether all indices along a dim have the same bytes.
 inline bool is_equal_along(view const& x, int along) {
   auto const bytes = static_cast<std::int64_t>(bytes_of(x.type));
