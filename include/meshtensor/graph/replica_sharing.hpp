@@ -22,6 +22,7 @@ struct replica_sharing {
   bool needs_start = false;       // whether replicas must have the same parameters at the start of a period
   bool has_start = false;         // … and do have them
   bool is_known = false;          // whether a policy changes the parameters at all
+  bool is_weighted = false;       // whether replicas have weights of their own, by which they count
 
   constexpr shared_by_replicas needed(std::uint64_t steps) const {
     if (steps < static_cast<std::uint64_t>(equal_before)) return shared_by_replicas::parameters;
@@ -31,11 +32,18 @@ struct replica_sharing {
     if (steps <= static_cast<std::uint64_t>(equal_after)) return shared_by_replicas::parameters;
     return has_start ? shared_by_replicas::start : shared_by_replicas::nothing;
   }
+  /// What replicas share after a step, if they shared `before` and the step comes behind `steps` others.
+  constexpr shared_by_replicas after_step(shared_by_replicas before, std::uint64_t steps) const {
+    return before < needed(steps) ? std::min(before, given(steps + 1)) : given(steps + 1);
+  }
   /// For two programs that train the same parameters.
   constexpr replica_sharing together_with(replica_sharing const& other) const {
-    if (!is_known || !other.is_known) return is_known ? *this : other;
-    return {std::max(equal_before, other.equal_before), std::min(equal_after, other.equal_after),
-            needs_start || other.needs_start, has_start && other.has_start, true};
+    replica_sharing both = is_known ? *this : other;
+    if (is_known && other.is_known)
+      both = {std::max(equal_before, other.equal_before), std::min(equal_after, other.equal_after),
+              needs_start || other.needs_start, has_start && other.has_start, true};
+    both.is_weighted = is_weighted || other.is_weighted;
+    return both;
   }
 };
 

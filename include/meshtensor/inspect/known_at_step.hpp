@@ -25,16 +25,20 @@ class known_at_step {
 
   void set(std::int64_t step, rank_clocks& clocks) {
     values_.evaluate(step);
-    for (std::size_t const i : loops_) {
-      timed_instruction const& l = list_.instructions()[i];
-      auto const runs = std::max<std::int64_t>(0, static_cast<std::int64_t>(values_[l.runs].number_at(0)));
-      clocks.set_runs(i, runs == 0 || l.trips == 1 || l.stays ? runs : -1);
-    }
+    set_runs(clocks);
     for (std::size_t const i : permutes_) {
       block const& b = values_[list_.messages()[i].what->counts];
       sources_.clear();
       for (std::int64_t row = 0; row < b.size(); ++row) sources_.push_back(static_cast<std::int64_t>(b.number_at(row)));
       clocks.links().set_sources(i, sources_);
+    }
+  }
+  /// Gives other clocks the branches and iterations of the same step.
+  void set_runs(rank_clocks& clocks) {
+    for (std::size_t const i : loops_) {
+      timed_instruction const& l = list_.instructions()[i];
+      auto const runs = std::max<std::int64_t>(0, static_cast<std::int64_t>(values_[l.runs].number_at(0)));
+      clocks.set_runs(i, runs == 0 || l.trips == 1 || l.stays ? runs : -1);
     }
   }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,14 +25,20 @@ constexpr std::int64_t received_at_most(collective_call const& call, int count) 
 }
 /// The index of the link of a mesh axis.
 ///
-/// errors  R28 the axis has no link, or its link carries no bytes
+/// errors  R28 the axis has no link, or its link carries no bytes or has no possible latency
 inline std::size_t index_of_link(std::vector<link> const& links, name const& axis) {
   std::size_t i = 0;
   while (i < links.size() && !(links[i].axis == axis)) ++i;
   if (i == links.size())
     throw error("R28", {"the mesh axis '", axis, "' has no link: a model of a network needs one for each axis"});
-  if (!(links[i].bytes_per_second > 0) || links[i].latency < 0)
+  if (!(links[i].bytes_per_second > 0))
     throw error("R28", {"the link of the mesh axis '", axis, "' carries no bytes: give it a rate, in bytes a second"});
+  if (double const latency = links[i].latency; !(latency >= 0 && latency < 1e18)) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", latency);
+    throw error("R28", {"the link of the mesh axis '", axis, "' has a latency of ", std::string(digits),
+                        " seconds: give it 0 or more"});
+  }
   return i;
 }
 

@@ -26,9 +26,10 @@ struct network {
 ///
 ///     mt::stragglers const sometimes{.probability = 0.01, .steps = 1};  // one step in a hundred takes twice as long
 struct stragglers {
-  std::vector<double> speeds{};   // of each rank, as a factor of the rates. If there are none, all are 1
-  double probability = 0;         // of a pause of a rank before a step
-  double seconds = 0, steps = 0;  // the length of a pause: seconds, plus so many times what the rank computes in a step
+  std::vector<double> speeds{};  // of each rank, as a factor of the rates. If there are none, all are 1
+  double probability = 0;        // of a pause of a rank before a step
+  double seconds = 0,
+         steps = 0;  // the length of a pause: seconds, plus so many times what the rank computes in this step
   std::uint64_t seed = 0;
 
   /// Whether a rank pauses before a step.

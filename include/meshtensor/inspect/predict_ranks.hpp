@@ -86,15 +86,17 @@ predicted_run predict(Planned const& step, network const& between, rates const& 
   std::vector<double> slowness(static_cast<std::size_t>(mesh.size()), 1);
   for (std::size_t r = 0; r < slow.speeds.size(); ++r) slowness[r] = 1 / slow.speeds[r];
   detail::rank_clocks clocks(timed, mesh, between, slowness), alone(timed, mesh, between, {1});
-  alone.run_step();
   detail::known_at_step known(step.graph(), step.planned(), timed);
   predicted_run all;
   all.ranks.resize(slowness.size());
   for (std::int64_t k = 0; k < steps; ++k) {
-    known.set(k, clocks);
+    known.set(k, clocks), known.set_runs(alone);
+    double const before = alone.computed()[0];
+    alone.run_step();
+    double const of_step = alone.computed()[0] - before;
     for (std::size_t r = 0; r < slowness.size(); ++r) {
       if (!slow.pauses(k, static_cast<int>(r))) continue;
-      double const seconds = slow.seconds + slow.steps * alone.computed()[0] * slowness[r];
+      double const seconds = slow.seconds + slow.steps * of_step * slowness[r];
       clocks.pause(r, saturated_count(seconds * 1e9));
       all.ranks[r].paused += seconds;
     }

@@ -109,8 +109,20 @@ class saved_values : public loaded_values {
   bool are_known() const { return files_.are_known(); }
 
  private:
-  replica_match matched(saved_value const& v, stored const& s) const {
-    return match_of(v, s, counted ? counted->step : 0);
+  replica_match matched(saved_value const& v, stored const& s) {
+    replica_match match = match_of(v, s, steps_of(s.counted_program));
+    if (!match.fits || v.replica_dim < 0 || s.replica_dim < 0) return match;
+    // Numerators without their weights are no model. Values that are read later are merged like the first one.
+    drops_weights_ = drops_weights_ || (s.sharing.is_known && !s.sharing.is_weighted && replicas.count_unequally());
+    match.drops_weights = drops_weights_;
+    return match;
+  }
+  /// The steps of a program before the save, or all steps if its name is empty.
+  std::uint64_t steps_of(std::string const& program) const {
+    if (!counted) return 0;
+    if (program.empty() || !counted->counts) return counted->step;
+    auto const found = counted->counts->steps.find(program);
+    return found == counted->counts->steps.end() ? 0 : found->second;
   }
   bool is_meant(std::string const& label) const { return !how_.only || how_.only(label); }
   static bool can_be_here(saved_value const& v) { return v.stored != nullptr && v.stored->type; }
@@ -163,9 +175,11 @@ class saved_values : public loaded_values {
         if (j != k && is_same_place(s.windows[j], s.windows[k]) && s.windows[j].bytes() != 0)
           std::memcpy(block, s.blocks[j].data(), static_cast<std::size_t>(s.windows[j].bytes()));
     });
+    bool const are_as_saved = found != values.end() && found->second.value.replica_dim >= 0 && !match.differs();
+    s.shared = are_as_saved ? found->second.value.shared : shared_by_replicas::parameters;
     if (!takes) return true;
     if (found != values.end()) taken_.insert(label);
-    if (match.differs() && s.replica_dim < 0 && values.contains(replicas.mass))
+    if (match.differs() && (s.replica_dim < 0 || match.drops_weights) && values.contains(replicas.mass))
       taken_.insert(replicas.mass);  // the mean has it
     if (taken_.size() == values.size()) files_.close();
     return true;
@@ -186,6 +200,7 @@ class saved_values : public loaded_values {
   load_options how_;
   saved_files files_;
   std::set<std::string> taken_;
+  bool drops_weights_ = false;
 };
 
 }  // namespace meshtensor::io

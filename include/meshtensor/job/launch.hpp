@@ -7,6 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "meshtensor/base/diagnostic.hpp"
+
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor {
@@ -34,19 +36,23 @@ inline int launched_processes() {
 /// If this process runs in the shell of a Slurm job without a launcher, the number of that job's tasks. Otherwise 0.
 inline int tasks_around() { return launched_processes() > 0 ? 0 : detail::count_in_environment("SLURM_NTASKS"); }
 
-/// Whether a separate thread progresses a rank's messages while the rank computes. Otherwise the rank polls between
-/// kernels. MESHTENSOR_PROGRESS is `thread`, the default, or `polls`.
-inline bool progress_by_thread() {
-  char const* const given = std::getenv("MESHTENSOR_PROGRESS");
-  return given == nullptr || std::string_view(given) != "polls";
+namespace detail {
+/// Whether an environment variable is not set or has the word of the default, and not the other word. errors R29
+inline bool is_default(char const* variable, std::string_view default_word, std::string_view other) {
+  char const* const given = std::getenv(variable);
+  if (given == nullptr || *given == '\0' || given == default_word) return true;
+  if (given == other) return false;
+  throw error("R29", {variable, " is '", given, "', but takes ", default_word, " or ", other});
 }
+}  // namespace detail
+
+/// Whether a separate thread progresses a rank's messages while the rank computes. Otherwise the rank polls between
+/// kernels. MESHTENSOR_PROGRESS is `thread`, the default, or `polls`. errors R29 it is another word
+inline bool progress_by_thread() { return detail::is_default("MESHTENSOR_PROGRESS", "thread", "polls"); }
 
 /// Whether ranks split the cores of a machine among themselves if the launcher left them the same ones. MESHTENSOR_PIN
-/// is `yes`, the default, or `no`.
-inline bool keeps_to_own_cores() {
-  char const* const given = std::getenv("MESHTENSOR_PIN");
-  return given == nullptr || std::string_view(given) != "no";
-}
+/// is `yes`, the default, or `no`. errors R29 it is another word
+inline bool keeps_to_own_cores() { return detail::is_default("MESHTENSOR_PIN", "yes", "no"); }
 
 }  // namespace meshtensor
 

@@ -141,8 +141,9 @@ constexpr bool find_period(diagnostic& d, int n, int period) {
 /// that do not follow its messages. `text_of(check_topology<T>(n))` is the sentence.
 template <topology T>
 constexpr diagnostic check_topology(int n) {
-  mixing_facts const f = detail::facts_without_deviation<T>(n);
   diagnostic d{};
+  if (n < 1) return detail::begin_error<T>(d, n) << ": give at least one replica";
+  mixing_facts const f = detail::facts_without_deviation<T>(n);
   if (f.faulty_worker >= 0) {
     detail::begin_error<T>(d, n) << " does not keep the sum of values: what replica " << f.faulty_worker
                                  << " sends and keeps in round " << f.faulty_round << " sums to ";

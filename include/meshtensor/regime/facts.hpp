@@ -160,9 +160,10 @@ constexpr mixing_facts facts_without_deviation(int n) {
 
 }  // namespace detail
 
-/// The facts of a topology for n workers: `facts_of<mt::ring>(8).deviation`.
+/// The facts of a topology for n workers: `facts_of<mt::ring>(8).deviation`. Without a worker there are none.
 template <topology T>
 constexpr mixing_facts facts_of(int n) {
+  if (n < 1) return {};
   mixing_facts f = detail::facts_without_deviation<T>(n);
   f.deviation = detail::deviation_of(detail::shares_after<T>(n, f.rounds), n);
   return f;
@@ -173,6 +174,7 @@ constexpr mixing_facts facts_of(int n) {
 inline std::string text_of(mixing_facts const& f) {
   std::string const rounds = std::to_string(f.rounds) + (f.rounds == 1 ? " round" : " rounds");
   std::string text = "replicas: " + std::to_string(f.workers);
+  if (f.workers < 1) return text;
   if (f.faulty_worker >= 0) text += ", the sum of values is not kept";
   text += f.connected_after < 0 ? ", not all are connected"
                                 : ", all are connected after " + std::to_string(f.connected_after) +

@@ -135,7 +135,7 @@ struct federated_averaging {
     return integers(&b, gather(b, is_taken.id, mine.id, by_place, {}, looks_into::whole_table)) > 0;
   }
   /// Gives a parameter its mean over all clients, of which each counts by its share. A client without a share may have
-  /// any values, also NaN.
+  /// any values here, also NaN.
   template <class Replica, class Parameter, class Share>
   constexpr void average(Replica const& r, Parameter const& p, Share const& share) const {
     constexpr dtype type = Replica::type;

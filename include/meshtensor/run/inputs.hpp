@@ -19,10 +19,10 @@ namespace meshtensor {
 /// place, by one step. Arrays for a step are offered first, and then taken together if no argument was refused.
 class fed_inputs {
  public:
-  /// `m`, `ranks`, `external` and `lent` must outlive this object. `external` gets the address of each rank's part.
+  /// All arguments must outlive this object. `external` gets the address of each rank's part. A step writes `outputs`.
   fed_inputs(module const& m, dynamic_array<rank_context> const& ranks, dynamic_array<external_buffers>& external,
-             lent_values const& lent)
-      : m_(m), contexts_(ranks), external_(external), lent_(lent) {}
+             lent_values const& lent, dynamic_array<port> const& outputs)
+      : m_(m), contexts_(ranks), external_(external), lent_(lent), outputs_(outputs) {}
 
   /// Adds the input of node `input_node`.
   void add(node_id input_node) {
@@ -144,6 +144,8 @@ class fed_inputs {
                           ": feed the whole array"});
     return contexts_[0].windows()[value_of(ports_[i])];
   }
+  /// Whether a step writes to this memory, a variable that it updates or an output of the step before.
+  bool is_written(view const& part) const;
   template <class = lazy>
   void offer_at(std::size_t i, view const& from, offer_kind kind);
   template <class = lazy>
@@ -154,6 +156,7 @@ class fed_inputs {
   dynamic_array<rank_context> const& contexts_;
   dynamic_array<external_buffers>& external_;
   lent_values const& lent_;
+  dynamic_array<port> const& outputs_;
   dynamic_array<port> ports_;
   dynamic_array<offered> offers_;  // one for each port
   std::int64_t copied_ = 0;
@@ -163,8 +166,8 @@ class fed_inputs {
 template <class>
 void fed_inputs::offer_at(std::size_t i, view const& from, offer_kind kind) {
   port& p = ports_[i];
-  // A part of a variable that the step updates is copied, because the step may read the input after the update.
-  if (kind == offer_kind::part && lent_.overlap(from) == lent_values::written) kind = offer_kind::strided_part;
+  // A part that the step overwrites is copied, because the step may read the input after that.
+  if (kind == offer_kind::part && is_written(from)) kind = offer_kind::strided_part;
   if (kind != offer_kind::part) {  // finds the memory now, so that nothing is refused when it is taken
     p.memory.resize(contexts_.size());
     for (std::size_t k = 0; k < contexts_.size(); ++k) p.buffer(k, contexts_[k].windows()[value_of(p)].bytes());
@@ -210,6 +213,15 @@ extern template void fed_inputs::refuse<lazy>(std::string_view, std::string cons
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor {
+
+inline bool fed_inputs::is_written(view const& part) const {
+  if (lent_.overlap(part) == lent_values::written) return true;
+  memory_range const read(part);
+  for (port const& p : outputs_)
+    for (std::vector<double> const& m : p.memory)
+      if (read.overlaps({reinterpret_cast<std::byte const*>(m.data()), std::ssize(m) * 8})) return true;
+  return false;
+}
 
 inline void fed_inputs::refuse_unfed(std::size_t i) const {
   throw error("R02", {"the input '", ports_[i].label, "' was not fed",

@@ -112,6 +112,8 @@ class session {
   void find_memory();
   /// Runs the plan in the arenas. If it fails with messages in flight, gives up the arenas.
   void run_in_memory();
+  /// Notes in the store which values the step writes, and what replicas share after it.
+  void note_updates();
   void run_all();
   /// Frees the copies in other formats, of any executable, of the values that this session writes.
   void drop_copies();
@@ -131,7 +133,9 @@ class session {
     nothing_to_fill(store&, background_fill::function) {}
   };
   using filling = std::conditional_t<keeps_values<Device>, background_fill, nothing_to_fill>;
-  void connect(filling& later);
+  void connect(filling& later, std::string const& program);
+  /// Checks, before anything is made, that replicas share what the first step needs. errors R99
+  void require_shared() const;
   /// Lists, for each rank, the blocks of the store that this program reads and never writes.
   void find_unchanged();
   void make_engine(int rank, transport& t);
@@ -160,9 +164,9 @@ class session {
   std::unique_ptr<transport> lockstep_;                     // of all ranks, if they run in lockstep
   dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each rank held here, or one for all in lockstep
   lent_values lent_{store_};
-  fed_inputs inputs_{m_, contexts_, external_, lent_};
   mutable written_outputs outputs_{m_, contexts_, external_, lent_};  // gets its memory when that is first needed
-  std::map<std::string, std::unique_ptr<gathering>> gatherings_;      // of outputs
+  fed_inputs inputs_{m_, contexts_, external_, lent_, outputs_.ports()};
+  std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   struct changed_number {
     decltype(settings::named)::iterator at;

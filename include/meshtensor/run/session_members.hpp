@@ -15,7 +15,9 @@ template <class Device>
 session<Device>::session(store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry,
                          Device device, function_ref<void()> ready, std::string const& program)
     : store_(values), m_(m), p_(p), mesh_(mesh), entry_(entry), device_(std::move(device)) {
-  steps_ = &values.count_steps(program.empty() ? m.names[m.regions[entry].label].text() : program);
+  std::string const counted = program.empty() ? m.names[m.regions[entry].label].text() : program;
+  steps_ = &values.count_steps(counted);
+  require_shared();
 
   auto& job = values.runner();
   auto const size = static_cast<int>(mesh.size());
@@ -34,7 +36,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     for (int r : ranks_) contexts_.emplace_back(m, p, mesh, r);
     find_memory();
     external_.resize(ranks_.size());
-    connect(later);
+    connect(later, counted);
     if constexpr (keeps_values<Device>) later.begin();
   });
   ready();
@@ -119,7 +121,19 @@ memory_use session<Device>::memory() const {
 }
 
 template <class Device>
-void session<Device>::connect([[maybe_unused]] filling& later) {
+void session<Device>::require_shared() const {
+  for (int i = 0; i < m_.node_count; ++i) {
+    node const& n = m_.nodes[i];
+    if (n.region != entry_ || n.kind != primitive::write) continue;
+    variable const& v = m_.variables[variable_of(n)];
+    std::string const label = path_text(m_, v.path);
+    if (auto const found = store_.values().find(label); found != store_.values().end())
+      meshtensor::require_shared(label, found->second, v.sharing.needed(*steps_));
+  }
+}
+
+template <class Device>
+void session<Device>::connect([[maybe_unused]] filling& later, std::string const& program) {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
   dynamic_array<rank_context*> held;
   for (rank_context& p : contexts_) held.push_back(&p);
@@ -129,12 +143,15 @@ void session<Device>::connect([[maybe_unused]] filling& later) {
     o.given.resize(static_cast<std::size_t>(m_.node_count));
     o.strided.resize(static_cast<std::size_t>(m_.node_count));
   }
+  std::vector<bool> updated(static_cast<std::size_t>(m_.variable_count));
+  for (int i = 0; i < m_.node_count; ++i)
+    if (node const& n = m_.nodes[i]; n.region == entry_ && n.kind == primitive::write) updated[variable_of(n)] = true;
   for (int i = 0; i < m_.node_count; ++i) {
     node const& n = m_.nodes[i];
     if (n.region != entry_) continue;
     if (n.kind == primitive::read || n.kind == primitive::write) {
-      stored& s = store_.provide(m_, p_.numbers, m_.variables[variable_of(n)], held,
-                                 [&](view const& block, initial_value const& first) {
+      stored& s = store_.provide(m_, p_.numbers, m_.variables[variable_of(n)], updated[variable_of(n)] ? program : "",
+                                 held, [&](view const& block, initial_value const& first) {
                                    if constexpr (keeps_values<Device>) later.add(block, first);
                                    else if constexpr (requires { device_.fill(block, first); })
                                      device_.fill(block, first);

@@ -33,6 +33,7 @@ void session<Device>::step(function_ref<void()> take) {
       may_refuse_ = false;
       inputs_.take();
       within_memory(p_, [&] { outputs_.begin_step(inputs_, !whole_program_device<Device>); });
+      note_updates();
       run_in_memory();
       outputs_.end_step();
     } catch (std::exception const& e) {
@@ -57,6 +58,16 @@ void session<Device>::prepare() {
   integer_numbers_.require(numbers_);
   find_memory();
   changed_.clear();
+}
+
+template <class Device>
+void session<Device>::note_updates() {
+  for (used_value const& u : used_) {
+    if (!u.is_written) continue;
+    u.value->is_initial = false;
+    if (u.value->replica_dim >= 0)
+      u.value->shared = m_.variables[u.variable].sharing.after_step(u.value->shared, *steps_);
+  }
 }
 
 template <class Device>

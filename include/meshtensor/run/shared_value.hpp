@@ -54,11 +54,15 @@ inline void require_same_parts(std::string const& label, stored const& one, stor
 
 }  // namespace detail
 
-/// Describes a variable of a partitioned module as a value of a store, without blocks.
-inline stored description_of(module const& m, binding const& b, variable const& v) {
+/// Describes a variable of a partitioned module as a value of a store, without blocks. `counted_program` is the program
+/// if it updates the variable, and otherwise empty.
+inline stored description_of(module const& m, binding const& b, variable const& v, std::string const& counted_program) {
   stored s{};
   s.type = v.type, s.layout = v.layout;
   s.replica_dim = v.replica_dim(), s.merge = v.merged_by(), s.sharing = v.sharing;
+  s.counted_program = counted_program;
+  for (int i = 0; i < m.variable_count; ++i)
+    s.sharing.is_weighted = s.sharing.is_weighted || m.variables[i].merge == merge_rule::mass;
   for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
   for (int i = 0; i < v.dims.count; ++i) {
     s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});
@@ -92,6 +96,23 @@ inline void require_same(std::string const& label, stored const& held, stored co
     throw error("R04",
                 {"'", label, "' of replicas is merged by the rule ", text_of(held.merge), " in one program and by ",
                  text_of(expected.merge), " in another: give both the same mt::merge_rule"});
+}
+
+/// Adds to a value what another program says of its replicas.
+inline void add_replicas(stored& held, stored const& other) {
+  if (held.replica_dim < 0) held.replica_dim = other.replica_dim, held.merge = other.merge;
+  held.sharing = held.sharing.together_with(other.sharing);
+  if (held.counted_program.empty()) held.counted_program = other.counted_program;
+}
+
+/// errors  R99 a program needs replicas to share more than they do before its next step
+inline void require_shared(std::string const& label, stored const& held, shared_by_replicas needed) {
+  if (held.replica_dim < 0 || held.shared >= needed) return;
+  bool const is_all = needed == shared_by_replicas::parameters;
+  throw error("R99", {"the replicas of '", label, "' may differ, but a program begins with ",
+                      is_all ? "equal ones" : "replicas that have one start of a period",
+                      ": save the store, and make this program's executable on a new store before mt::load, which "
+                      "gives all replicas their mean; or give them equal values by weights.set"});
 }
 
 }  // namespace meshtensor

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "meshtensor/array/array_view.hpp"
-#include "meshtensor/base/bytes.hpp"
 #include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
@@ -50,8 +49,13 @@ class store {
   void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t step() const { return counts_.step(); }
   void advance() { counts_.advance(); }
-  /// Sets all counts to one number, including those of programs that no executable has named yet.
-  void set_step(std::uint64_t step) { counts_.set_step(step); }
+  /// Sets all counts to one number, including those of programs that no executable has named yet. An average that has
+  /// only its initial values still begins with its first update.
+  void set_step(std::uint64_t step) {
+    counts_.set_step(step);
+    for (auto const& [label, s] : values_)
+      if (s.is_initial) counts_.begin_updates(label, true);
+  }
 
   /// The steps of each program, by its full name, and the updates by optimizers and averages, by path.
   program_counts const& counts() const { return counts_.all(); }
@@ -90,11 +94,7 @@ class store {
   /// Copies a whole value into dense memory that has room for it, in the order of the value's dims. errors R13
   void copy_out(std::string const& label, void* whole) {
     stored& s = named(label);
-    if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
-      view const all = detail::dense_view(whole, s.type, s.dims);
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) detail::copy_block(s.windows[k], s.read_block(k), all, true);
-      return;
-    }
+    if (detail::copy_if_held(s, detail::dense_view(whole, s.type, s.dims))) return;
     int const size = static_cast<int>(s.mesh.size());
     if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0], s.grains);
     job_.run(size, [&](int, transport& t) { s.bring->run(t, s.read_block(0), whole); });
@@ -118,15 +118,13 @@ class store {
   /// Replaces a value from dense memory, in the order of the value's dims. errors R13
   void copy_in(std::string const& label, void const* whole) {
     stored& s = named(label);
-    view const all = detail::dense_view(whole, s.type, s.dims);
-    s.replace([&](std::size_t k, std::byte* block) { detail::copy_block(s.windows[k], block, all, false); });
+    replace(label, s, detail::dense_view(whole, s.type, s.dims));
   }
   /// Replaces a value from strided memory.
   template <class T>
   void set(std::string const& label, array_view<T> const& whole) {
     stored& s = typed<std::remove_const_t<T>>(label);
-    view const all = detail::fitted(label, s, whole);
-    s.replace([&](std::size_t k, std::byte* block) { detail::copy_block(s.windows[k], block, all, false); });
+    replace(label, s, detail::fitted(label, s, whole));
   }
   /// Copies a whole value into strided memory, and otherwise works like `get`.
   ///
@@ -135,10 +133,7 @@ class store {
   void get(std::string const& label, array_view<T> const& to) {
     stored& s = typed<T>(label);
     view const all = detail::fitted(label, s, to);
-    if (s.blocks.size() == static_cast<std::size_t>(s.mesh.size())) {
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) detail::copy_block(s.windows[k], s.read_block(k), all, true);
-      return;
-    }
+    if (detail::copy_if_held(s, all)) return;
     any_array<T> const whole = get<T>(label);
     view from = whole.window();
     detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
@@ -169,13 +164,14 @@ class store {
   }
 
   /// The value of a partitioned module's variable. If it does not exist yet, a source fills it, or else `make`
-  /// initialises each block of zeros.
+  /// initialises each block of zeros. `counted_program` is the program if it updates the variable, and otherwise empty.
   ///
   /// errors  R04 it exists with another dtype, other extents, another layout or another initializer
-  stored& provide(module const& m, binding const& b, variable const& v, dynamic_array<rank_context*> const& held,
+  stored& provide(module const& m, binding const& b, variable const& v, std::string const& counted_program,
+                  dynamic_array<rank_context*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
-    stored fresh = description_of(m, b, v);
+    stored fresh = description_of(m, b, v, counted_program);
     settings start;
     start.seed = seed_;
     initial_value const first = initial_of(m, b, v, start);
@@ -184,16 +180,18 @@ class store {
     if (found != values_.end()) {
       stored& s = found->second;
       require_same(label, s, fresh);
-      if (s.replica_dim < 0) s.replica_dim = fresh.replica_dim, s.merge = fresh.merge;
-      s.sharing = s.sharing.together_with(fresh.sharing);
+      add_replicas(s, fresh);
       return s;
     }
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (rank_context* p : held) detail::add_block(fresh, p->window_of(like));
-    if (!sources_.fill(label, fresh))
+    fresh.is_initial = !sources_.fill(label, fresh);
+    if (fresh.is_initial) {
+      counts_.begin_updates(label, true);
       for (view const& window : fresh.windows)
         each_equal_start(window, v.equal, [&](view const& part) { make(part, first); });
+    }
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
@@ -207,17 +205,14 @@ class store {
   /// Copies from the source a whole value that no executable has named yet. It still waits for one. Returns false if no
   /// source has it.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
-    value_source* const from = sources_.first_with(label);
-    if (from == nullptr) return false;
-    stored alone{};
-    alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
-    detail::add_block(alone, detail::dense_view(nullptr, type, dims));
-    if (!from->copy(label, alone)) return false;
-    copy_bytes(whole, alone.block_of(0), alone.bytes());
-    return true;
+    return sources_.copy(label, type, dims, whole);
   }
 
  private:
+  void replace(std::string const& label, stored& s, view const& whole) {
+    if (s.is_initial) counts_.begin_updates(label, false);
+    detail::replace_by(s, whole);
+  }
   stored& named(std::string const& label) {
     auto const found = values_.find(label);
     if (found == values_.end())

@@ -36,15 +36,19 @@ struct stored {
   int replica_dim = -1;  // the position of the dim of replicas, or -1: a run may resume with another extent of it
   merge_rule merge = merge_rule::automatic;  // … by this rule
   replica_sharing sharing = {};              // what the policies of its programs let replicas share
+  std::string counted_program = {};          // the program whose steps `sharing` counts, or empty: those of the store
+  shared_by_replicas shared = shared_by_replicas::parameters;  // what replicas share now
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds only a part
 
   std::unique_ptr<device_copy> on_device;  // the copy on a device, if there is one
   bool is_stale = false;                   // whether that copy is newer than the blocks
+  bool is_initial = false;                 // whether nobody has written it since its initializer did
   bool is_lent = false;  // whether a program has the block's address, to read and write it between steps
 
   /// A rank's block, to be read and written. A newer value on a device is first copied to the host, and the device's
   /// copy is no longer used.
   std::byte* block_of(std::size_t k) {
+    is_initial = false;
     drop_copies();
     come_home();
     on_device.reset();
@@ -59,6 +63,7 @@ struct stored {
   /// discarded.
   template <class Write>
   void replace(Write write) {
+    is_initial = false;
     drop_copies();
     for (std::size_t k = 0; k < blocks.size(); ++k) write(k, blocks[k].data());
     on_device.reset(), is_stale = false;

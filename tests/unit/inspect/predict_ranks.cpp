@@ -266,6 +266,27 @@ TEST_CASE("a branch counts in the steps that take it") {
   CHECK(communicated(mt::predict(moved, slow, processor, 8)) == doctest::Approx(4 * row_and_sources));
 }
 
+/// Every fifth step validates, which costs more than the step.
+struct sometimes_validates {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, in);
+    auto const validated = cond(
+        s / "validate", full(s, s.step() % 5, mt::f64) == 4,
+        [&](mt::scope auto b) { return sum(einsum(x, b.parameter("w", in, out), mt::to(batch, out))); },
+        [](mt::scope auto b) { return full(b, 0, mt::f32); });
+    s.output("y", sum(x) + validated);
+  }
+};
+TEST_CASE("a pause of one step is as long as the step before which it comes") {
+  mt::draft<mt::executable<sometimes_validates, mesh, mt::layout<>, fusing_device>> const step(ranks(2));
+  auto const plain = mt::predict(step, fast, processor, 20);
+  auto const paused = mt::predict(step, fast, processor, 20, {.probability = 1, .steps = 1});
+  CHECK(paused.ranks[0].paused == doctest::Approx(plain.ranks[0].computed));
+  double const of_first = plain.ended(0), of_validation = plain.ended(4) - plain.ended(3);
+  CHECK(of_validation > 2 * of_first);
+  CHECK(paused.ended(0) == doctest::Approx(2 * of_first).epsilon(0.01));
+  CHECK(paused.ended(4) - paused.ended(3) == doctest::Approx(2 * of_validation).epsilon(0.01));
+}
 TEST_CASE("without known sources, each rank waits for all others") {
   mt::predicted_run const run = mt::predict(on_four<sources_from_input>(), network_of(0, 1e6), processor, 1);
   double const row_and_sources = (1024 + 3 * 4) / 1e6;
@@ -306,6 +327,8 @@ TEST_CASE("an impossible network, speed or pause is refused") {
   };
   CHECK(refused({}, processor, 1, {}).find("R28: the mesh axis 'ranks' has no link") != std::string::npos);
   CHECK(refused(network_of(0, 0), processor, 1, {}).find("carries no bytes") != std::string::npos);
+  for (double const latency : {std::nan(""), HUGE_VAL, -1.0})
+    CHECK(refused(network_of(latency, 1e9), processor, 1, {}).find("a latency of ") != std::string::npos);
   CHECK(refused(fast, {0, 1e9}, 1, {}).find("R28: a processor needs rates above 0") != std::string::npos);
   CHECK(refused(fast, processor, -1, {}).find("R28: a prediction of -1 steps") != std::string::npos);
   CHECK(refused({fast.links, {"data"}}, processor, 1, {}).find("has no such axis") != std::string::npos);

@@ -172,3 +172,116 @@ TEST_CASE("an executable that is made after the load gets the same replicas") {
   for (std::size_t i = 0; i < gain.size(); ++i) CHECK(gain[i] == gain[i % (gain.size() / count)]);
   CHECK(quiet.said.size() == 1);
 }
+
+namespace {
+/// A program that updates a state of its own beside a training.
+struct beside {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const n = s.state("steps_beside", mt::f32);
+    s.update(n, n + 1);
+    s.output("n", n);
+  }
+};
+using run_beside = mt::executable<beside, mesh, mt::layout<>, mt::reference_device>;
+struct look_at_replicas : mt::replicas<look, replica, nothing> {};
+bool are_equal(mt::store& weights) {
+  auto const gain = numbers_of<double>(weights, "gain");
+  bool all = true;
+  for (std::size_t i = 0; i < gain.size(); ++i) all = all && gain[i] == gain[i % (gain.size() / count)];
+  return all;
+}
+}  // namespace
+
+TEST_CASE("replicas that count by weights begin with their mean under a policy without weights") {
+  changed<pushed, mt::local_sgd<4>> c(5);
+  CHECK(distance(c.after.looked(), c.before.looked()) < 1e-12);
+  CHECK(are_equal(c.after.weights));
+  REQUIRE(c.quiet.said.size() == 1);
+  CHECK(c.quiet.said[0].find("count by weights, which the policy lacks: parameters start at the mean weighted by "
+                             "'regime/push_sum_weight'") != std::string::npos);
+  CHECK(changed<pushed, pushed>(5).is_as_saved());
+  CHECK(changed<mt::stochastic_gradient_push<mt::ring>, mt::local_sgd<4>>(5).is_as_saved());  // all weights are 1
+  // A program that looks at each replica sees them as they were saved, and the weights stay.
+  mt::store looked(c.job);
+  mt::load(looked, c.run.path());
+  run_in_f64<look_at_replicas, by_replicas> see(looked, replica(count), data(1), model(1));
+  run_in_f64<replicas_of<pushed>, by_replicas> step(looked, replica(count), data(1), model(1));
+  CHECK(bytes_of(looked) == c.before.bytes());
+}
+TEST_CASE("what replicas need follows from the steps of their program, not from those of the whole store") {
+  kept_warnings quiet;
+  auto const job = mt::job::in_lockstep();
+  own_folder const local, equal;
+  {
+    replica_training<mt::local_sgd<4>> before(job, count, 1);
+    run_beside other(before.weights, data(1), model(1));
+    for (int i = 0; i < 6; ++i) before.once(), other();
+    CHECK(before.weights.step() == 12);
+    mt::save(before.weights, local.path());
+  }
+  replica_training<post_local<7>> after(job, count, 1);
+  mt::load(after.weights, local.path());
+  CHECK(are_equal(after.weights));
+  CHECK(quiet.said.size() == 1);
+  {
+    replica_training<post_local<7>> before(job, count, 1);
+    run_beside other(before.weights, data(1), model(1));
+    for (int i = 0; i < 6; ++i) before.once(), other();
+    mt::save(before.weights, equal.path());
+  }
+  replica_training<post_local<7>> again(job, count, 1);
+  mt::load(again.weights, equal.path());
+  CHECK(quiet.said.size() == 1);  // its replicas are known to be equal, so nothing is merged
+}
+TEST_CASE("replicas that differ are remembered when all counts are set") {
+  kept_warnings quiet;
+  auto const job = mt::job::in_lockstep();
+  own_folder const run;
+  replica_training<mt::local_sgd<4>> before(job, count, 1);
+  take(before, 3);
+  before.weights.set_step(0);
+  mt::save(before.weights, run.path());
+  replica_training<mt::synchronous> after(job, count, 1);
+  mt::load(after.weights, run.path());
+  CHECK(are_equal(after.weights));
+  CHECK(quiet.said.size() == 1);
+}
+TEST_CASE("a program that needs equal replicas is refused on a store whose replicas may differ") {
+  auto const job = mt::job::in_lockstep();
+  own_folder const run;
+  using synchronous_step = run_in_f64<replicas_of<mt::synchronous>, by_replicas>;
+  using looking_step = run_in_f64<look_at_replicas, by_replicas>;
+  auto const said = [&](mt::store& weights) {
+    return sentence([&] { synchronous_step(weights, replica(count), data(1), model(1)); });
+  };
+  replica_training<mt::local_sgd<4>> before(job, count, 1);
+  CHECK(said(before.weights) == "");  // it has not trained yet
+  take(before, 3);
+  mt::save(before.weights, run.path());
+  CHECK(said(before.weights).starts_with("meshtensor R99: the replicas of '"));
+  CHECK(said(before.weights).find("' may differ, but a program begins with equal ones: save the store") !=
+        std::string::npos);
+  mt::store looked(job);
+  mt::load(looked, run.path());
+  looking_step see(looked, replica(count), data(1), model(1));
+  CHECK(said(looked).starts_with("meshtensor R99: the replicas of '"));
+  // Values that are set equal are known to be equal.
+  for (std::string const& path : looked.names()) {
+    mt::stored const& value = looked.values().at(path);
+    std::vector<std::byte> const zeros(static_cast<std::size_t>(value.bytes()));
+    if (value.replica_dim >= 0) looked.copy_in(path, zeros.data());
+  }
+  CHECK(are_equal(looked));
+  CHECK(said(looked) == "");
+}
+TEST_CASE("a period begins with the first step, at whatever step the counts are set") {
+  auto const job = mt::job::in_lockstep();
+  auto const trained = [&](int step) {
+    replica_training<mt::diloco<4>> training(job, count, 1);
+    training.weights.set_step(static_cast<std::uint64_t>(step));
+    training.once();
+    return training.of<double>("regime/first/start");
+  };
+  CHECK(trained(4) == trained(0));
+  CHECK(trained(5) == trained(0));
+}

@@ -45,3 +45,25 @@ TEST_CASE("what is no number of processes does not count") {
   for (char const* value : {"", "0", "-2", " 4", "4 ", "+4", "4x", "four", "99999999999999"})
     CHECK(launched_with("PMI_SIZE", value) == 0);
 }
+
+TEST_CASE("how messages progress and whether ranks keep to their cores are one of two words") {
+  struct asked {
+    char const *variable, *usual, *other;
+    bool (*is_usual)();
+    char const* sentence;
+  };
+  for (asked const& a : {asked{"MESHTENSOR_PROGRESS", "thread", "polls", mt::progress_by_thread,
+                               "meshtensor R29: MESHTENSOR_PROGRESS is 'nothing', but takes thread or polls"},
+                         asked{"MESHTENSOR_PIN", "yes", "no", mt::keeps_to_own_cores,
+                               "meshtensor R29: MESHTENSOR_PIN is 'nothing', but takes yes or no"}}) {
+    unsetenv(a.variable);
+    CHECK(a.is_usual());
+    setenv(a.variable, a.usual, 1);
+    CHECK(a.is_usual());
+    setenv(a.variable, a.other, 1);
+    CHECK(!a.is_usual());
+    setenv(a.variable, "nothing", 1);
+    CHECK_THROWS_WITH_AS(a.is_usual(), a.sentence, mt::error);
+    unsetenv(a.variable);
+  }
+}

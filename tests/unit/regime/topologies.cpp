@@ -301,3 +301,14 @@ TEST_CASE("facts and errors are one sentence") {
   CHECK(mt::text_of(mt::facts_of<mt::base_graph<1>>(5)) ==
         "replicas: 5, all are connected after 3 rounds, and after 5 rounds all have the exact mean");
 }
+
+TEST_CASE("a topology of no replicas is refused") {
+  for (int const n : {0, -1, -5}) {
+    CAPTURE(n);
+    CHECK(mt::check_topology<mt::ring>(n).view() ==
+          "G49 the topology ring of " + std::to_string(n) + " replicas: give at least one replica");
+    CHECK(!mt::check_topology<mt::base_graph<1>>(n).empty());
+    CHECK(!mt::check_topology<mt::exponential>(n).empty());
+    CHECK(mt::text_of(mt::facts_of<mt::torus>(n)) == "replicas: 0");
+  }
+}

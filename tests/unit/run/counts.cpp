@@ -177,6 +177,33 @@ TEST_CASE("all counts are given one number, and an executable is left out of the
   CHECK(values.step() == 1002);
 }
 
+TEST_CASE("an average begins with its first update, also if all counts are set before") {
+  mt::store values(turns());
+  running<upwards> step(values);
+  values.set("trunk/w", std::vector<float>{2, 3, 4, -3});  // from elsewhere, after ten steps
+  values.set_step(10);
+  step.step();
+  auto const first = elements(values, "trunk/w");
+  CHECK(elements(values, "average/w") == first);
+  CHECK(values.counts().updates.at("average/w") == 1);
+  mt::store later(turns());
+  later.set_step(10);
+  running<upwards> begun(later);
+  begun.step();
+  CHECK(elements(later, "average/w") == elements(later, "trunk/w"));
+  // An average that is given goes on.
+  mt::store given(turns());
+  running<upwards> on(given);
+  given.set_step(10);
+  given.set("average/w", std::vector<float>{0, 0, 0, 0});
+  on.step();
+  auto next = elements(given, "trunk/w");
+  for (float& w : next) w /= 2;
+  CHECK(elements(given, "average/w") == next);
+  given.set_step(20);
+  CHECK(given.counts().updates.at("average/w") == 20);
+}
+
 namespace {
 
 inline constexpr struct latent_dim : mt::dim<"latent", 3> {} latent;

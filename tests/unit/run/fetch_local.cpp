@@ -180,3 +180,36 @@ TEST_CASE("a variable that a step updates may be an input of it") {
     CHECK(step(mt::feed_local<"x">(w)).template get<"x_later">() == 10);
   });
 }
+
+/// Its first output is ready before the last use of its input.
+struct rolled {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, columns);
+    s.output("y", roll(x, columns, 1) + cumulative_sum(x, columns));
+    s.output("z", x * 2);
+  }
+};
+
+template <class Device>
+void feed_last_output() {
+  mt::job const job = mt::job::as_threads();
+  mt::store weights(job);
+  mt::executable<rolled, mt::mesh<>, whole, Device> step(weights);
+  std::vector<float> const x{1, 2, 3, 4, 5};
+  auto const y = step(mt::feed<"x">(x)).template get<"y">().gather();  // 6 4 8 13 19
+  auto const part = step(mt::feed<"x">(x)).template get<"y">().view();
+  std::int64_t const before = step.copied_bytes();
+  auto const twice = step(mt::feed_local<"x">(part)).template get<"z">().gather();
+  for (std::int64_t i = 0; i < 5; ++i) CHECK(twice(columns(i)) == 2 * y(columns(i)));
+  CHECK(step.copied_bytes() == before + 20);
+  auto const whole_view = step(mt::feed<"x">(x)).template get<"y">().view();
+  auto const again = step(mt::feed<"x">(whole_view)).template get<"z">().gather();
+  for (std::int64_t i = 0; i < 5; ++i) CHECK(again(columns(i)) == 2 * y(columns(i)));
+}
+
+TEST_CASE("an output of the last step may be an input of the next one") {
+  feed_last_output<mt::reference_device>();
+  feed_last_output<mt::cpu_device>();
+  meshtensor_test::late_here const machine;
+  feed_last_output<meshtensor_test::late_device>();
+}

@@ -20,9 +20,10 @@ struct replica_match {
   bool fits = false;
   std::int64_t saved = 1, now = 1;  // numbers of replicas, both 1 if neither has a dim of them
   bool must_agree = false;          // whether a policy needs equal replicas, and the saved ones may differ
+  bool drops_weights = false;       // whether saved replicas have unequal weights, which the policy lacks
 
   /// Whether values of replicas must be merged or copied.
-  bool differs() const { return saved != now || must_agree; }
+  bool differs() const { return saved != now || must_agree || drops_weights; }
 };
 
 /// Matches dims by name if the files have names, and otherwise by position. All extents must be equal, except those of

@@ -2,6 +2,7 @@
 // Fills values of another number of replicas than the files have, and says what it did.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,14 @@ class replica_merger {
     merge_rule const rule = s.replica_dim >= 0 ? s.merge : v.merge;
     bool const is_special = rule == merge_rule::mass || rule == merge_rule::sum || rule == merge_rule::restart;
     return v.replica_dim < 0 && !is_special ? merge_rule::automatic : rule;
+  }
+
+  /// Whether the saved replicas have weights that are not all equal.
+  bool count_unequally() {
+    auto const found = values_.find(mass);
+    if (found == values_.end()) return false;
+    std::vector<double> const& all = weights(found->second.value.dims[0].dim.extent, mass);
+    return std::ranges::any_of(all, [&](double w) { return w != all[0]; });
   }
 
   /// Checks that a value can be merged, before anything is changed.
@@ -148,7 +157,8 @@ class replica_merger {
       if (values_.contains(mass)) weights(match.saved, mass);
       text += (match.saved == 1 ? "the replica of " : "the " + std::to_string(match.saved) + " replicas of ") + what;
       text += match.saved != match.now ? " became " + std::to_string(match.now)
-                                       : " may differ, but the policy begins with equal ones";
+              : match.must_agree       ? " may differ, but the policy begins with equal ones"
+                                       : " count by weights, which the policy lacks";
       text += ": " + what_became(match.now);
     }
     std::exchange(say, nullptr)(text);

@@ -80,7 +80,7 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
     saved_value v;
     v.stored = storage_of(s.type);
     v.replica_dim = s.replica_dim, v.merge = s.merge;
-    if (s.replica_dim >= 0) v.shared = s.sharing.given(weights.step());
+    if (s.replica_dim >= 0) v.shared = s.shared;
     grid_of_parts const grid = grid_of(s);
     std::size_t blocks = 1;
     for (std::size_t i = 0; i < s.dims.size(); ++i) {

@@ -42,6 +42,12 @@ class counts_of_store {
       if (auto const n = sources_.updates(path)) return *n;
     return others_.updates;
   }
+  /// Lets the updates of a value, if it counts its own, begin with 0 while it is `initial`, and otherwise with the
+  /// number to which all counts were set.
+  void begin_updates(std::string const& label, bool initial) {
+    auto const found = counts_.updates.find(label);
+    if (found != counts_.updates.end()) found->second = initial ? 0 : others_.updates;
+  }
   /// References to the counts, valid as long as this object.
   std::uint64_t& count_steps(std::string const& program) {
     return counts_.steps.try_emplace(program, steps_of(program)).first->second;

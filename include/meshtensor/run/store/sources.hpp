@@ -8,7 +8,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "meshtensor/base/bytes.hpp"
+#include "meshtensor/run/store/blocks.hpp"
 #include "meshtensor/run/value_source.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -34,6 +37,17 @@ class value_sources {
     value_source* from = source_.get();
     while (from != nullptr && !from->fill(label, fresh)) from = from->before.get();
     return from != nullptr;
+  }
+  /// Copies a whole value, which still waits for an executable. Returns false if no source has it.
+  bool copy(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) const {
+    value_source* const from = first_with(label);
+    if (from == nullptr) return false;
+    stored alone{};
+    alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
+    detail::add_block(alone, detail::dense_view(nullptr, type, dims));
+    if (!from->copy(label, alone)) return false;
+    copy_bytes(whole, alone.block_of(0), alone.bytes());
+    return true;
   }
   /// The first source that has a value, or null.
   value_source* first_with(std::string const& label) const {
