@@ -89,4 +89,17 @@ constexpr auto resize(X const& x, From from, To to, interpolation how = interpol
   else return detail::given_up(x);
 }
 
+/// Rejects a call with a number in the place of the new dim, or with something else in the place of the interpolation.
+template <handle X, detail::argument From = detail::none_given, detail::argument To = detail::none_given,
+          detail::argument How = detail::none_given>
+requires(!dim_type<From> || !dim_type<To> || !detail::is_given_as<How, interpolation>)
+constexpr auto resize(
+    X const& x, From const& = {}, To const& = {}, How const& = {},
+    detail::refused_call_with<detail::code_if<(dim_type<From> && dim_type<To>), "T37", "T25">,
+                              "resize(x, rows, wide, mt::interpolation::linear) gives a dim another extent: `wide` is "
+                              "a dim of its own, mt::dim<\"wide\", 10>, not",
+                              X, From, To, How> const& = {}) {
+  return detail::given_up(x);
+}
+
 }  // namespace meshtensor
