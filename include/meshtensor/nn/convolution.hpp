@@ -48,7 +48,7 @@ constexpr initializer chosen(initializer const& otherwise, First const& first, R
 }
 
 /// The dims of a convolution's result: those of `x`, with the outputs of windows in place of their inputs, and the
-/// channels `into` in place of `from`.
+/// channels `into` in place of `from`, or last if `from` names none.
 constexpr shape convolved_rule(shape const& x, shape const& from, shape const& into, shape const& inputs,
                                shape const& outputs) {
   shape r{};
@@ -59,7 +59,7 @@ constexpr shape convolved_rule(shape const& x, shape const& from, shape const& i
     for (int k = 0; from.has(d) && !placed && k < into.count; ++k) r.add(into.at[k]);
     placed = placed || from.has(d);
   }
-  return r;
+  return from.count == 0 ? united(r, into) : r;
 }
 /// The dims of a convolution's kernel: windows, groups, inputs, outputs. Devices take this order without a copy.
 constexpr shape kernel_rule(shape const& windows, shape const& from, shape const& into) {
@@ -157,10 +157,12 @@ struct convolution_body {
 ///
 /// Channels are one dim or several. A dim that is in both lists is one of groups, so each of its indices has a kernel
 /// of its own: `convolution(s / "groups", x, to(group, c_in), to(group, c_out), …)`. For example, each channel is
-/// convolved by itself with `convolution(s / "depthwise", x, to(channels), to(channels), …)`.
+/// convolved by itself with `convolution(s / "depthwise", x, to(channels), to(channels), …)`. If a tensor has no
+/// channels, as a grey image, `from` is `to()`: `convolution(s / "grey", x, to(), c_out, …)`.
 ///
 /// parameters  kernel [windows, groups, inputs, outputs], `he_normal` of its windows and inputs; bias [into], zeros
-/// dims        those of `x`: outputs of windows in the places of their inputs, `into` in the place of `from`
+/// dims        those of `x`: outputs of windows in the places of their inputs, `into` in the place of `from`, or last
+///             if `from` is empty
 /// layout      as for `conv`
 /// errors      T01 `x` lacks a dim; T03 `x` has a dim of `into` already; S03 as for `conv`
 /// source      He et al., arXiv:1502.01852

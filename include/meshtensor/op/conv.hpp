@@ -6,6 +6,7 @@
 #include "meshtensor/base/saturating.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/conv/call_errors.hpp"
+#include "meshtensor/op/conv/kernel_apart.hpp"
 #include "meshtensor/op/conv/loops.hpp"
 #include "meshtensor/op/conv/roles.hpp"
 #include "meshtensor/op/detail/wrapped.hpp"
@@ -148,11 +149,12 @@ constexpr auto record_conv(Line const& where, X const& x, Y const& kernel, to_di
     recording r(owner_of(x, kernel), where);
     window_row rows[] = {row_of(r.b, windows)...};
     std::int64_t const beyond[] = {beyond_ring<Backward>(r.b, windows)...};
+    value_id const kernels = kernel_apart(r.b, kernel.id, rows);
     value_id reached = x.id;
     for (std::size_t k = 0; k < sizeof...(W); ++k) reached = wrapped(r.b, reached, rows[k], beyond[k]);
     conv_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};
     auto const which = Backward ? conv_direction::backward : conv_direction::forward;
-    return wrap<X::type, dims<D...>>(r.b, conv(r.b, reached, kernel.id, which, all, shape_of(r.b, dims<D...>{})));
+    return wrap<X::type, dims<D...>>(r.b, conv(r.b, reached, kernels, which, all, shape_of(r.b, dims<D...>{})));
   } else {
     if constexpr (!is_refused<Line>) refuse(found);
     return given_up<X::type, dims<D...>>(x);

@@ -108,6 +108,20 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
       x);
 }
 
+/// Rejects a call with numbers in the place of dims, or without the place of the first element.
+template <handle H, detail::argument From = detail::none_given, detail::argument To = detail::none_given,
+          detail::argument First = detail::none_given, detail::argument Around = detail::none_given,
+          detail::argument Step = detail::none_given>
+requires(!dim_type<From> || !dim_type<To> || std::same_as<First, detail::none_given>)
+constexpr auto pad(
+    H const& x, From const& = {}, To const& = {}, First const& = {}, Around const& = {}, Step const& = {},
+    detail::refused_call_with<detail::code_if<(dim_type<From> && dim_type<To>), "T37", "T25">,
+                              "pad(x, rows, wide, first, around) gives a dim another extent: `wide` is a dim of its "
+                              "own, mt::dim<\"wide\", 10>, `first` the place of the first element along it, not",
+                              H, From, To, First, Around, Step> const& = {}) {
+  return detail::given_up(x);
+}
+
 }  // namespace meshtensor
 
 #include "meshtensor/op/slice.hpp"

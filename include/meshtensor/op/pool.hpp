@@ -86,12 +86,6 @@ constexpr value_id pool(builder& b, pool_step step, std::initializer_list<value_
 
 // ---- public functions ----
 
-/// The elements whose number is the divisor of `mean_pool`.
-enum class mean_over : std::uint8_t {
-  window,    // all elements that the window spans, padding too: PyTorch's count_include_pad, which is its default
-  elements,  // only those of the tensor
-};
-
 namespace detail {
 
 /// Calls `make` with the windows of a pool to add the nodes. A call that its line refuses records nothing.

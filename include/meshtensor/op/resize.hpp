@@ -28,28 +28,36 @@ constexpr value_id resized_places(builder& b, dim_id from, dim_id to, interpolat
   value_id const i = iota(b, to, type);
   // Divides whole numbers, because their product is exact, so no whole position is rounded down.
   auto const part = [&](number const& by, number const& over) {
-    return divide(b, multiply(b, i, constant(b, by, type)), constant(b, over, type));
+    return divide(b, {multiply(b, i, constant(b, by, type)), constant(b, over, type)});
   };
   if (how == interpolation::nearest) return elementwise(b, function::floor, part(all, now));
   if (how == interpolation::corners) return part(all - 1, maximum(now - 1, number(1)));
   value_id const half = constant(b, 0.5, type);
-  value_id const place = subtract(b, multiply(b, add(b, i, half), constant(b, all / now, type)), half);
-  return elementwise(b, function::maximum, place, constant(b, 0, type));
+  value_id const place = subtract(b, multiply(b, {add(b, i, half), constant(b, all / now, type)}), half);
+  value_id const last = constant(b, all - 1, type);
+  return elementwise(b, function::minimum, elementwise(b, function::maximum, place, constant(b, 0, type)), last);
 }
 
 /// `x` with `to` in the place of `from`.
 constexpr value_id resize(builder& b, value_id x, dim_id from, dim_id to, interpolation how) {
   dim_id const along = b.dim_like(to);  // no layout shards it, so `from` and `to` may be sharded over one axis
   shape const order = replaced(b.m.values[x].dims, from, along);
+  dtype const type = b.m.values[x].type;
   value_id const place = resized_places(b, from, along, how);
   value_id const first = elementwise(b, function::floor, place);
   auto const taken = [&](value_id index) { return gather(b, x, cast(b, index, dtype::i64), from, order); };
   if (how == interpolation::nearest) return rename(b, taken(first), along, to);
-  value_id const last = constant(b, number::of_row(&b, b.add_number(extent_row(from))) - 1, dtype::f64);
-  value_id const second = elementwise(b, function::minimum, add(b, first, constant(b, 1, dtype::f64)), last);
-  value_id const share = cast(b, subtract(b, place, first), b.m.values[x].type);
-  value_id const low = taken(first), step = subtract(b, taken(second), low);
-  return rename(b, add(b, low, multiply(b, step, share)), along, to);
+  // A sum of products, because the difference of the two elements may overflow, and that of equal infinities is NaN.
+  // An element of weight 0 is not looked up, because 0 times infinity would be NaN. Both lookups are linear, so only
+  // their sum is reduced along a sharded dim.
+  auto const weighted = [&](value_id index, value_id weight) {
+    value_id const is_needed = elementwise(b, function::not_equal, weight, constant(b, 0, type));
+    value_id const nowhere = constant(b, -1, dtype::f64);
+    return multiply(b, taken(select(b, is_needed, index, nowhere)), weight);
+  };
+  value_id const share = cast(b, subtract(b, place, first), type), rest = subtract(b, constant(b, 1, type), share);
+  value_id const second = add(b, first, constant(b, 1, dtype::f64));
+  return rename(b, add(b, {weighted(first, rest), weighted(second, share)}), along, to);
 }
 
 template <handle X, dim_type From, dim_type To>
@@ -79,6 +87,19 @@ constexpr auto resize(X const& x, From from, To to, interpolation how = interpol
     return detail::wrap<X::type, result>(
         here.b, detail::resize(here.b, x.id, detail::dim_of(here.b, from), detail::dim_of(here.b, to), how));
   else return detail::given_up(x);
+}
+
+/// Rejects a call with a number in the place of the new dim, or with something else in the place of the interpolation.
+template <handle X, detail::argument From = detail::none_given, detail::argument To = detail::none_given,
+          detail::argument How = detail::none_given>
+requires(!dim_type<From> || !dim_type<To> || !detail::is_given_as<How, interpolation>)
+constexpr auto resize(
+    X const& x, From const& = {}, To const& = {}, How const& = {},
+    detail::refused_call_with<detail::code_if<(dim_type<From> && dim_type<To>), "T37", "T25">,
+                              "resize(x, rows, wide, mt::interpolation::linear) gives a dim another extent: `wide` is "
+                              "a dim of its own, mt::dim<\"wide\", 10>, not",
+                              X, From, To, How> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

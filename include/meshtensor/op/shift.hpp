@@ -87,6 +87,10 @@ constexpr auto shifted(H const& x, D along, shift_kind how, number const& by, nu
       },
       x);
 }
+/// Whether these are the arguments of `roll` or `shift` after the tensor.
+template <class D, class By, class Around, class More>
+inline constexpr bool calls_shift =
+    dim_type<D> && std::is_convertible_v<By, number> && is_given_as<Around, number> && std::same_as<More, none_given>;
 }  // namespace detail
 
 /// Moves the elements of `x` along a dim by `by` positions. Elements that leave at one end come back at the other:
@@ -123,6 +127,35 @@ constexpr auto shift(H const& x, D along, number const& by, number const& around
 template <handle H, dim_type D>
 constexpr auto reverse(H const& x, D along, line const& where = {}) {
   return detail::shifted(x, along, shift_kind::reverse, 1 - extent(along), 0, where);
+}
+
+/// Rejects a call without a dim, or with a tensor in the place of the distance.
+template <handle H, detail::argument D = detail::none_given, detail::argument By = detail::none_given,
+          detail::argument More = detail::none_given>
+requires(!detail::calls_shift<D, By, detail::none_given, More>)
+constexpr auto roll(H const& x, D const& = {}, By const& = {}, More const& = {},
+                    detail::refused_call_with<detail::code_if<dim_type<D>, "T37", "T25">,
+                                              "roll(x, ring, 1) moves the elements along one dim by a number, not", H,
+                                              D, By, More> const& = {}) {
+  return detail::given_up(x);
+}
+template <handle H, detail::argument D = detail::none_given, detail::argument By = detail::none_given,
+          detail::argument Around = detail::none_given, detail::argument More = detail::none_given>
+requires(!detail::calls_shift<D, By, Around, More>)
+constexpr auto shift(H const& x, D const& = {}, By const& = {}, Around const& = {}, More const& = {},
+                     detail::refused_call_with<detail::code_if<dim_type<D>, "T37", "T25">,
+                                               "shift(x, length, 1, around) moves the elements along one dim by a "
+                                               "number, and `around` is the number that takes their places, not",
+                                               H, D, By, Around, More> const& = {}) {
+  return detail::given_up(x);
+}
+template <handle H, detail::argument D = detail::none_given, detail::argument More = detail::none_given>
+requires(!dim_type<D> || !std::same_as<More, detail::none_given>)
+constexpr auto reverse(
+    H const& x, D const& = {}, More const& = {},
+    detail::refused_call_with<detail::code_if<dim_type<D>, "T37", "T25">,
+                              "reverse(x, length) reverses the elements along one dim, not", H, D, More> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

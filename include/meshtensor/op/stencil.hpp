@@ -68,8 +68,23 @@ struct neighbours {
 /// grad    that of `f`, moved back
 /// errors  T01 `x` lacks a dim
 template <handle H, class F>
+requires(!dim_type<F>)
 constexpr auto stencil(H const& x, F const& f, beyond outside = beyond::zero, line const& where = {}) {
   return f(detail::neighbours<H>{x, outside, where});
+}
+
+/// Rejects a call that names the dims, or gives something else in the place of what is beyond the ends.
+template <handle H, detail::argument F = detail::none_given, detail::argument Outside = detail::none_given,
+          detail::argument More = detail::none_given>
+requires(dim_type<F> || std::same_as<F, detail::none_given> || !detail::is_given_as<Outside, beyond> ||
+         !std::same_as<More, detail::none_given>)
+constexpr auto stencil(
+    H const& x, F const& = {}, Outside const& = {}, More const& = {},
+    detail::refused_call<
+        "T37 stencil takes a tensor and a function, which names the dims: mt::stencil(x, [](auto at) { "
+        "return at(rows(-1)) + at(rows(1)); }), perhaps with mt::beyond::other_end, not",
+        H, F, Outside, More> const& = {}) {
+  return detail::given_up(x);
 }
 
 }  // namespace meshtensor

@@ -2,6 +2,8 @@
 // Windows as users write them: the dims over which a kernel moves, with stride, dilation and padding.
 #pragma once
 
+#include <concepts>
+
 #include "meshtensor/op/detail/handles.hpp"
 #include "meshtensor/op/detail/record.hpp"
 
@@ -16,6 +18,13 @@ struct padding {
   constexpr padding() = default;
   constexpr padding(std::int64_t before, std::int64_t behind) : low(before), high(behind) {}
   constexpr explicit padding(kind_t k) : kind(k) {}
+  template <std::integral N, class Reason = typename detail::refusal_of<
+                                 "T36 a window is padded before and behind its dim: .padding = {1, 1}, or "
+                                 "mt::centred_padding, not",
+                                 N>::type>
+  MESHTENSOR_REFUSES constexpr padding(N) {  // NOLINT: converts, so that it says what to write
+    static_assert(detail::is_said<Reason>, "meshtensor refuses this call");
+  }
 };
 
 /// No padding. The window stays within the dim. Therefore a window of several elements has fewer positions than the
@@ -68,6 +77,34 @@ struct window_of_size {
 template <dim_type Input, dim_type Output>
 constexpr window_of_size<Input, Output> window(Input, Output, std::int64_t size, window_options how = {}) {
   return {size, how};
+}
+
+namespace detail {
+
+template <class I, class O, class K, class How, class More>
+inline constexpr bool calls_window =
+    dim_type<I> && dim_type<O> && (dim_type<K> || std::is_convertible_v<K, std::int64_t>) &&
+    is_given_as<How, window_options> && std::same_as<More, none_given>;
+inline constexpr literal needs_window =
+    "T36 a window moves along one dim and gives another one, then come its size or the dim of a kernel, and options: "
+    "mt::window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}}), not";
+
+}  // namespace detail
+
+/// Rejects a window without the dim that it gives, or without its size, or with numbers in the place of options.
+template <dim_type I, detail::argument O = detail::none_given, detail::argument K = detail::none_given,
+          detail::argument How = detail::none_given, detail::argument More = detail::none_given>
+requires(!detail::calls_window<I, O, K, How, More>)
+constexpr auto window(I, O const& = {}, K const& = {}, How const& = {}, More const& = {},
+                      detail::refused_call<detail::needs_window, I, O, K, How, More> const& = {}) {
+  if constexpr (dim_type<O> && dim_type<K>) return window_along<I, O, K>{};
+  else return window_of_size<I, I>{1, {}};
+}
+template <dim_type I, detail::argument O>
+requires(!dim_type<O>)
+constexpr auto window(I, O const&, window_options const&,
+                      detail::refused_call<detail::needs_window, I, O> const& = {}) {
+  return window_of_size<I, I>{1, {}};
 }
 
 namespace detail {

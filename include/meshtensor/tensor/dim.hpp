@@ -24,13 +24,18 @@ struct extent_rule {
 };
 
 /// The number of places of a window along a dim of some extent: floor((extent + offset) / stride) + 1, or 0 if the
-/// window is too long. It is packed into one number, because it is the value of an extent_rule.
+/// window is too long. It is packed into one number, because it is the value of an extent_rule: the offset and the
+/// stride have 32 bits each.
 struct window_places {
   std::int64_t offset;  // the elements that padding adds, minus the length of the window
   std::int64_t stride;
 
-  static constexpr window_places of(std::int64_t packed) { return {packed >> 16, packed & 0xffff}; }
-  constexpr std::int64_t packed() const { return offset * 0x10000 + stride; }
+  static constexpr window_places of(std::int64_t packed) { return {packed >> 32, packed & 0xffffffff}; }
+  constexpr std::int64_t packed() const { return offset * (std::int64_t{1} << 32) + stride; }
+  constexpr bool is_valid() const {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    return stride >= 1 && stride < most && offset >= -most && offset < most;
+  }
   constexpr std::int64_t operator()(std::int64_t extent) const {
     return extent + offset < 0 ? 0 : (extent + offset) / stride + 1;
   }
@@ -54,6 +59,9 @@ template <name Name, extent_rule Extent = extent_rule{}>
 struct dim {
   static_assert(Extent.kind != extent_rule::fixed || Extent.value > 0,
                 "meshtensor T06: a dim's extent is at least 1; one by windowed has none where the window is too long");
+  static_assert(Extent.kind != extent_rule::windowed || window_places::of(Extent.value).is_valid(),
+                "meshtensor T47: the size, the stride and the dilation of mt::divided and mt::windowed are at least 1, "
+                "and less than 2^31 as the padding");
   static constexpr name dim_name = Name;  // not `label`, because a dim may have that name
   static constexpr extent_rule dim_rule = Extent;
   constexpr dim_extent operator()(std::int64_t extent) const { return {Name, extent}; }
@@ -92,6 +100,7 @@ constexpr extent_rule operator-(A a, N n) {
 namespace detail {
 template <dim_type A>
 constexpr extent_rule windowed_by(window_places count) {
+  if (!count.is_valid()) return {extent_rule::windowed, 0, A::dim_name, name{}};  // which no dim accepts
   if (A::dim_rule.kind == extent_rule::fixed)
     return {extent_rule::fixed, count(A::dim_rule.value), A::dim_name, name{}};
   return {extent_rule::windowed, count.packed(), A::dim_name, name{}};
@@ -109,7 +118,8 @@ constexpr extent_rule divided(A, std::int64_t stride) {
 template <dim_type A>
 constexpr extent_rule windowed(A, std::int64_t size, std::int64_t stride = 1, std::int64_t dilation = 1,
                                std::int64_t low = 0, std::int64_t high = 0) {
-  return detail::windowed_by<A>({low + high - dilation * (size - 1) - 1, stride});
+  bool const moves = size >= 1 && dilation >= 1;
+  return detail::windowed_by<A>({low + high - dilation * (size - 1) - 1, moves ? stride : 0});
 }
 
 /// The dims of a result, in order: `to(batch, heads, d_head)`.

@@ -113,6 +113,9 @@ constexpr type_finding fault_of_types() {
 /// their own line on.
 template <class A>
 concept argument = !std::is_base_of_v<line, A>;
+/// Whether an argument that may be missing is one that a parameter of type `T` takes.
+template <class A, class T>
+inline constexpr bool is_given_as = std::is_same_v<A, none_given> || std::is_convertible_v<A, T>;
 
 /// The same error as the type of the reason for which a call is refused (tensor/call.hpp).
 template <literal Words, class... Facts>

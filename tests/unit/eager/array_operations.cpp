@@ -161,6 +161,12 @@ TEST_CASE("lookup") {
   CHECK(all_of(roll(x, b, 1)) == numbers{3, 1, 2, 6, 4, 5});
   CHECK(all_of(shift(x, b, -2, 9)) == numbers{3, 9, 9, 6, 9, 9});
   CHECK(all_of(reverse(x, b)) == numbers{3, 2, 1, 6, 5, 4});
+  CHECK(all_of(resize(x, b, part)) == numbers{1, 2, 4, 5});
+  CHECK(all_of(resize(x, b, part, mt::interpolation::corners)) == numbers{1, 3, 4, 6});
+  double const factor = 10;
+  auto const ahead = [&](auto at) { return factor * at() + at(b(1)); };
+  CHECK(all_of(mt::stencil(x, ahead)) == numbers{12, 23, 30, 45, 56, 60});
+  CHECK(all_of(mt::stencil(x, ahead, mt::beyond::other_end)) == numbers{12, 23, 31, 45, 56, 64});
   CHECK(all_of(argsort(x, b, mt::sort_order::descending)) == numbers{2, 1, 0, 2, 1, 0});
   CHECK(all_of(std::get<0>(sort(-x, b))) == numbers{-3, -2, -1, -6, -5, -4});
   CHECK(all_of(stack(std::tuple(x, x * 2), part)) == numbers{1, 2, 3, 4, 5, 6, 2, 4, 6, 8, 10, 12});

@@ -45,6 +45,22 @@ auto const listed = [](auto s, auto x, auto) {
   return mt::nn::convolution(s / "joined", y, to(heads, triple), to(hidden), along());
 };
 
+// Without channels, as a grey image.
+auto const of_grey = [](auto s, auto x, auto) {
+  return mt::nn::convolution(s / "conv", sum(x, model), to(), hidden, down());
+};
+auto const of_grey_groups = [](auto s, auto x, auto) {
+  return mt::nn::convolution(s / "conv", sum(x, model), to(), to(heads, triple), along());
+};
+auto const to_grey = [](auto s, auto x, auto) {
+  auto const grey = mt::nn::convolution(s / "conv", x, model, to(), down());
+  return mt::nn::convolution_transposed(s / "up", grey, to(), hidden, down());
+};
+inline constexpr mt::layer plain_grey = [](mt::scope auto s, auto x) {
+  auto const kernel = s.parameter("kernel", head, hidden, mt::normal(sqrt(2 / extent(head))));
+  return conv(x, kernel, to(batch, half, hidden), down()) + s.parameter("bias", hidden);
+};
+
 inline constexpr mt::layer plain_group_norm = [](mt::scope auto s, auto x) {
   auto const y = split(x, model, to(heads, pair));
   auto const centred = y - mean(y, length, pair);
@@ -115,6 +131,10 @@ TEST_CASE("convolution") {
   check_gradients("each channel by itself", [](auto s, auto x, auto) {
     return mt::nn::convolution(s / "conv", x, to(model), to(model), along(), mt::nn::no_bias);
   });
+  check_gradients("from no channels", of_grey);
+  check_same("from no channels", of_grey, [](auto s, auto x, auto) { return plain_grey(s / "conv", sum(x, model)); });
+  check_gradients("from no channels to several dims", of_grey_groups);
+  check_gradients("to no channels", to_grey);
   check_gradients("transposed", [](auto s, auto x, auto) {
     auto const y = mt::nn::convolution(s / "down", x, model, hidden, down());
     return mt::nn::convolution_transposed(s / "up", y, hidden, model, down()) + x;

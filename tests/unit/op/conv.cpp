@@ -25,6 +25,20 @@ constexpr auto spread = [](auto, auto x, auto y, auto... more) {
                          mt::window(Input{}, b, row, {.stride = Stride, .dilation = Dilation, .padding = {Low, High}}));
 };
 
+/// The kernel's dim is also the one that the window gives, or moves along, or both.
+constexpr auto gives_dim_of_kernel = [](auto, auto x, auto y, auto... more) {
+  return conv(x, rename(y, b, row), to(a, row, c, more...), mt::window(b, row, row, {.padding = {1, 1}}));
+};
+constexpr auto moves_along_dim_of_kernel = [](auto, auto x, auto y, auto... more) {
+  return conv(x, y, to(a, row, c, more...), mt::window(b, row, b, {.padding = {1, 1}}));
+};
+constexpr auto of_one_dim = [](auto, auto x, auto y, auto... more) {
+  return conv(x, y, to(a, b, c, more...), mt::window(b, b, b, {.padding = {1, 1}}));
+};
+constexpr auto spread_from_dim_of_kernel = [](auto, auto x, auto y, auto... more) {
+  return conv_transposed(x, y, to(c, a, row, more...), mt::window(row, b, b, {.padding = {1, 1}}));
+};
+
 trial::program filled(laws::traced_program traced) {
   trial::program p = with_gradients(traced, 0);
   p.fill_at_random(-1, 1);
@@ -107,6 +121,17 @@ TEST_CASE("a sharded dim is reached beyond the parts, some of which are empty") 
     hold_sharded("along the window", moved<laws::d_dim, 1, 1, 1, 1>, dim);
     hold_sharded("transposed", spread<five_dim, 2, 1, 1, 1>, dim);
   }
+}
+
+TEST_CASE("a dim of the kernel may be one that the window moves along or gives") {
+  auto const all = [](char const* what, auto f) {
+    hold(what, f);
+    for (char const* dim : {"a", "b", "c", "row"}) hold_sharded(what, f, dim);
+  };
+  all("the one that it gives", gives_dim_of_kernel);
+  all("the one that it moves along", moves_along_dim_of_kernel);
+  all("both", of_one_dim);
+  all("transposed", spread_from_dim_of_kernel);
 }
 
 TEST_CASE("a result of another extent than the window has places is refused") {

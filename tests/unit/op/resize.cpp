@@ -40,3 +40,28 @@ TEST_CASE("values") {
   CHECK(of([](auto, auto v) { return resize(v, b, first, interpolation::corners); }, x) == numbers{1, 16});
   CHECK(of([](auto, auto v) { return gradient(sum(resize(v, b, joined)), v); }, x) == numbers{2, 2, 1, 2, 2, 1});
 }
+
+TEST_CASE("infinities, and elements whose difference overflows") {
+  using mt::interpolation;
+  auto const linear = [](auto, auto v) { return resize(v, b, joined, interpolation::linear); };
+  auto const corners = [](auto, auto v) { return resize(v, b, joined, interpolation::corners); };
+  numbers const x = {-inf, -inf, 1, inf, 2, 2};
+  CHECK(of(linear, x) == numbers{-inf, -inf, -inf, -inf, 1, inf, inf, 2, 2, 2});
+  CHECK(of(corners, x) == numbers{-inf, -inf, -inf, -inf, 1, inf, inf, 2, 2, 2});
+  double const most = std::numeric_limits<double>::max();
+  CHECK(of(corners, {most, most, -most, 0, 0, 0}) == numbers{most, most, most, 0, -most, 0, 0, 0, 0, 0});
+  CHECK(of([](auto, auto v) { return gradient(sum(resize(v, b, joined, interpolation::corners)), v); }, x) ==
+        numbers{1.5, 2, 1.5, 1.5, 2, 1.5});
+}
+
+TEST_CASE("gradients, and parts of a sharded dim") {
+  using mt::interpolation;
+  auto const linear = [](auto, auto x, auto...) { return resize(x, b, joined, interpolation::linear); };
+  auto const corners = [](auto, auto x, auto...) { return resize(x, b, part, interpolation::corners); };
+  hold_for_one("linear", linear);
+  hold_for_one("corners", corners);
+  for (char const* dim : {"a", "b"}) {
+    hold_sharded("linear", linear, dim);
+    hold_sharded("corners", corners, dim);
+  }
+}

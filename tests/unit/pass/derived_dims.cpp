@@ -108,3 +108,24 @@ TEST_CASE("derived dims are in parts where the dim is that they are derived from
     }
   }
 }
+
+namespace {
+inline constexpr struct blocks_dim : mt::dim<"blocks", mt::divided(length, 100'000)> {} blocks;
+inline constexpr struct places_dim : mt::dim<"places", mt::windowed(length, 200'000, 70'000, 3, 1, 100'000)> {} places;
+struct long_strides {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("mean", mean(s.input("x", mt::f32, length)));
+    s.output("blocks", sum(s.parameter("of blocks", blocks, mt::ones)));
+    s.output("places", sum(s.parameter("of places", places, mt::ones)));
+  }
+};
+}  // namespace
+
+TEST_CASE("dims derived by strides and windows of more than 65,535 elements") {
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job);
+  mt::executable<long_strides, mesh, in_parts> run(values, length(1'000'001), parts(2));
+  auto const result = run(mt::feed<"x">(std::vector<float>(1'000'001)));
+  CHECK(result.get<"blocks">() == 11);
+  CHECK(result.get<"places">() == (1'000'001 + 100'001 - 3 * 199'999 - 1) / 70'000 + 1);
+}

@@ -12,10 +12,12 @@
 #include "meshtensor/op/put.hpp"
 #include "meshtensor/op/rename.hpp"
 #include "meshtensor/op/reshape.hpp"
+#include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/stack.hpp"
+#include "meshtensor/op/stencil.hpp"
 #include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
@@ -86,6 +88,14 @@ auto shift(A const& a, D along, std::int64_t by, number const& around = 0) {
 template <named_array A, dim_type D>
 auto reverse(A const& a, D along) {
   return at_once([](auto const& x, auto d) { return reverse(x, d); }, a, along);
+}
+template <named_array A, dim_type F, dim_type T>
+auto resize(A const& a, F from, T to, interpolation how = interpolation::nearest) {
+  return at_once([how](auto const& x, auto f, auto t) { return resize(x, f, t, how); }, a, from, to);
+}
+template <named_array A, class F>
+auto stencil(A const& a, F const& f, beyond outside = beyond::zero) {
+  return at_once([&](auto const& x) { return stencil(x, f, outside); }, a);
 }
 template <named_array... A, dim_type D>
 auto stack(std::tuple<A...> const& all, D along) {

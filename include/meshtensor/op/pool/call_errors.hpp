@@ -2,6 +2,8 @@
 // The errors that the types of a call of a pool show.
 #pragma once
 
+#include <cstdint>
+
 #include "meshtensor/op/detail/record.hpp"
 #include "meshtensor/op/pool/result_dims.hpp"
 #include "meshtensor/op/window.hpp"
@@ -44,33 +46,53 @@ using pool_line = checked_line<decltype(pool_finding<Pool, A...>())>;
 
 }  // namespace detail
 
+/// The elements whose number is the divisor of `mean_pool`.
+enum class mean_over : std::uint8_t {
+  window,    // all elements that the window spans, padding too: PyTorch's count_include_pad, which is its default
+  elements,  // only those of the tensor
+};
+
 namespace detail {
 inline constexpr literal needs_windows =
     "T36 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride = 2}), mt::window(cols, "
     "cols_2, 3)), not";
-template <class A>
-concept argument_of_no_pool = argument<A> && !window_of_pool<A>;
+inline constexpr literal needs_windows_of_mean =
+    "T36 mean_pool takes one to three windows, and perhaps mt::mean_over::elements: mean_pool(x, mt::window(rows, "
+    "rows_2, 3, {.padding = {1, 1}}), mt::mean_over::elements), not";
+/// Whether these are the arguments of a pool after the tensor: one to three windows, and then perhaps a `Last`.
+template <class Last, class... A>
+inline constexpr bool calls_pool = [] {
+  constexpr std::size_t count = sizeof...(A);
+  bool const windows[] = {window_of_pool<A>...}, absent[] = {std::is_same_v<A, none_given>...};
+  bool const last[] = {std::is_same_v<A, Last>...};
+  std::size_t given = 0;
+  while (given < count && windows[given]) ++given;
+  bool const is_one_to_three = given >= 1 && given <= 3;
+  if (given < count && last[given]) ++given;
+  while (given < count && absent[given]) ++given;
+  return is_one_to_three && given == count;
+}();
 }  // namespace detail
 
-template <handle X, detail::argument_of_no_pool A = detail::none_given,
-          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
-          detail::argument_of_no_pool D = detail::none_given>
+template <handle X, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
+requires(!detail::calls_pool<detail::none_given, A, B, C, D>)
 constexpr auto max_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
-template <handle X, detail::argument_of_no_pool A = detail::none_given,
-          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
-          detail::argument_of_no_pool D = detail::none_given>
+template <handle X, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
+requires(!detail::calls_pool<detail::none_given, A, B, C, D>)
 constexpr auto sum_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
-template <handle X, detail::argument_of_no_pool A = detail::none_given,
-          detail::argument_of_no_pool B = detail::none_given, detail::argument_of_no_pool C = detail::none_given,
-          detail::argument_of_no_pool D = detail::none_given>
+template <handle X, detail::argument A = detail::none_given, detail::argument B = detail::none_given,
+          detail::argument C = detail::none_given, detail::argument D = detail::none_given>
+requires(!detail::calls_pool<mean_over, A, B, C, D>)
 constexpr auto mean_pool(X const& x, A const& = {}, B const& = {}, C const& = {}, D const& = {},
-                         detail::refused_call<detail::needs_windows, X, A, B, C, D> const& = {}) {
+                         detail::refused_call<detail::needs_windows_of_mean, X, A, B, C, D> const& = {}) {
   return detail::given_up(x);
 }
 
