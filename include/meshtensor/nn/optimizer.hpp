@@ -153,7 +153,7 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     }
     if (b.depth != 0) {
       auto const done = updates_in_region(s);
-      s.update(done, done + 1);
+      s.amend(done, done + 1);  // because another minimize under this scope may have counted the update
     }
     b.phase = before;
   }
