@@ -93,15 +93,15 @@ class trace_scope : public scope_variables {
   ///         whole state of which a loop sees slices; G08 not a parameter or state
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
-    counted_update(variable, next, no_id, where);
+    update(variable, next, not_counted, where);
   }
-  /// As `update`, but for an optimizer: from the next step on, one more update is counted under `path`.
+  /// The same for an update that counts from the next step on.
   template <handle H, handle V>
-  constexpr void counted_update(H const& variable, V const& next, path_id path, line const& where = {}) const {
+  constexpr void update(H const& variable, V const& next, counted_update const& how, line const& where = {}) const {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
-    replace(variable.id, next.id, path, false, where);
+    replace(variable.id, next.id, how, false, where);
   }
 
   /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
@@ -121,7 +121,7 @@ class trace_scope : public scope_variables {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 amend: the next value has another dtype than the variable: cast it", V, H>>);
-    replace(variable.id, next.id, no_id, true, where);
+    replace(variable.id, next.id, not_counted, true, where);
   }
 
   /// An input of the step, for example `s.input("text", mt::i32, batch, length)`.
@@ -238,9 +238,10 @@ class trace_scope : public scope_variables {
   }
   /// The number of steps of this program that are complete.
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
-  /// The number of updates counted under a path, see `counted_update`.
+  /// The number of updates counted under a path.
   constexpr meshtensor::number updates(path_id path) const { return counted(number_row::updates, path); }
-  /// The highest number of updates that this program counts below a path.
+  /// The number of updates by the optimizer with this scope: the highest of those of a parameter that this program
+  /// counts.
   constexpr meshtensor::number most_updates(path_id path) const { return counted(number_row::most_updates, path); }
   /// The number of steps of this program. In a number that an optimizer takes up, it is the number of the optimizer's
   /// updates.

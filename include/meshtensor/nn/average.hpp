@@ -55,7 +55,7 @@ struct moving_average {
       auto const kept = detail::own_tensor<T>(copy, weight);
       auto const taken = detail::own_tensor<T>(copy, 1 - weight);
       auto const old_part = mean * kept;
-      copy.counted_update(mean, old_part + next * taken, b.depth == 0 ? path : path_id{no_id});
+      copy.update(mean, old_part + next * taken, b.depth == 0 ? counted_update::alone(path) : not_counted);
     }
     if (followed && b.depth != 0) {
       auto const done = detail::updates_in_region(copy);

@@ -149,7 +149,7 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.counted_update(p, step(s, p, clipped), b.depth == 0 ? s.path_for(p) : path_id{no_id});
+      s.update(p, step(s, p, clipped), b.depth == 0 ? counted_update{s.path_for(p), s.path()} : not_counted);
     }
     if (b.depth != 0) {
       auto const done = updates_in_region(s);

@@ -54,18 +54,18 @@ class counted_paths {
 namespace meshtensor {
 
 inline void counted_paths::find(module const& m, int entry) {
-  dynamic_array<path_id> paths;
+  dynamic_array<counted_update> all;
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (n.kind != primitive::write || n.region != entry || counted_under(n) == no_id) continue;
-    if (std::ranges::find(paths, counted_under(n)) == paths.end()) paths.push_back(counted_under(n));
+    if (n.kind != primitive::write || n.region != entry || counting_of(n).under == no_id) continue;
+    if (std::ranges::find(all, counting_of(n).under, &counted_update::under) == all.end())
+      all.push_back(counting_of(n));
   }
-  for (path_id const p : paths) labels_.push_back(path_text(m, p));
+  for (counted_update const& u : all) labels_.push_back(path_text(m, u.under));
   for (int i = 0; i < m.number_count; ++i)
-    for (std::size_t k = 0; k < paths.size(); ++k)
-      if (number_row const& n = m.numbers[i];
-          (n.kind == number_row::updates && n.first == paths[k]) ||
-          (n.kind == number_row::most_updates && is_under(m, paths[k], static_cast<path_id>(n.first))))
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (number_row const& n = m.numbers[i]; (n.kind == number_row::updates && n.first == all[k].under) ||
+                                              (n.kind == number_row::most_updates && n.first == all[k].optimizer))
         uses_.emplace_back(i, k);
 }
 

@@ -148,6 +148,58 @@ TEST_CASE("an average begins once, whoever follows it") {
   CHECK(elements(values, "average/w") == std::vector<float>{2.5f, 4, 5.5f, -5});
 }
 
+namespace {
+
+/// The optimizer of a head has its scope, and that of an average, below the scope of the trunk's optimizer.
+struct tune_head {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = head(s / "head", s.input("x", mt::f32, rows));
+    mt::sgd{.learning_rate = 0.125}.minimize(s / "optimizer" / "head", sum(y * y));
+    mt::moving_average{.decay = 0.5}.follow(s / "optimizer" / "average", s / "head");
+    s.output("step", sum(y));
+  }
+};
+struct tune_both {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows);
+    auto const rate = mt::nn::warmup_constant(s, 1.0, 16);
+    mt::sgd{.learning_rate = rate}.minimize(s / "optimizer", sum(trunk(s / "trunk", x)), s / "trunk");
+    mt::sgd{.learning_rate = 0.125}.minimize(s / "optimizer" / "head", sum(head(s / "head", x)));
+    mt::moving_average{.decay = 0.5}.follow(s / "optimizer" / "average", s / "head");
+    s.output("step", sum(x));
+  }
+};
+/// The scope of the optimizer is that of the program.
+struct tune_at_root {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows);
+    auto const rate = mt::nn::warmup_constant(s, 1.0, 16);
+    mt::sgd{.learning_rate = rate}.minimize(s, sum(trunk(s / "trunk", x)), s / "trunk");
+    auto const y = head(s / "head", x);
+    mt::moving_average{.decay = 0.5}.follow(s / "optimizer" / "average", s / "head");
+    s.output("step", sum(y));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a schedule does not count the updates of optimizers and averages below its optimizer's scope") {
+  mt::store values(turns());
+  running<tune_head> before(values);
+  running<tune_both> step(values);
+  for (int t = 0; t < 5; ++t) before.step();
+  step.step();
+  // The first rate is 1 / 16, and the gradient is x.
+  CHECK(elements(values, "trunk/w") == std::vector<float>{0.9375f, 0.875f, 0.8125f, 1.25f});
+  CHECK(values.counts().updates.at("optimizer/trunk/w") == 1);
+  CHECK(values.counts().updates.at("optimizer/head/head/w") == 6);
+  CHECK(values.counts().updates.at("optimizer/average/w") == 6);
+  running<tune_at_root> at_root(values);
+  values.set("trunk/w", std::vector<float>{1, 1, 1, 1});
+  at_root.step();
+  CHECK(elements(values, "trunk/w") == std::vector<float>{0.9375f, 0.875f, 0.8125f, 1.25f});
+}
+
 TEST_CASE("a program that updates nothing counts its steps and draws other numbers in each") {
   mt::store values(turns());
   running<ask> asks(values);
