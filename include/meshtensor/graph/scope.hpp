@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "meshtensor/graph/layer.hpp"
+#include "meshtensor/graph/number_in_steps.hpp"
 #include "meshtensor/graph/scope/declaration_finding.hpp"
 #include "meshtensor/graph/scope/scope_variables.hpp"
 #include "meshtensor/tensor/wrong.hpp"
@@ -128,7 +129,7 @@ class trace_scope : public scope_variables {
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
     at_line(label.where);
-    if (!is_in_steps_alone()) {
+    if (!detail::is_in_steps_alone(*b_)) {
       diagnostic d{};
       b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
     }
@@ -151,7 +152,7 @@ class trace_scope : public scope_variables {
   template <handle H>
   constexpr void output(named_here const& label, H const& x) const {
     at_line(label.where);
-    if (!is_in_steps_alone()) {
+    if (!detail::is_in_steps_alone(*b_)) {
       diagnostic d{};
       b_->note(d << "G07 the output '" << label.label
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
@@ -170,8 +171,7 @@ class trace_scope : public scope_variables {
   constexpr void output(named_here const& label, meshtensor::number const& n) const {
     at_line(label.where);
     detail::require_output(*b_, n);
-    attributes const exact{{b_->add_number(n), 1}};
-    output(label, tensor<f64>(b_, b_->add(primitive::constant, {}, f64, {}, exact)));
+    output(label, tensor<f64>(b_, detail::number_for_output(*b_, n)));
   }
   /// Rejects an output without a name.
   template <handle H, class... Args,
@@ -240,8 +240,7 @@ class trace_scope : public scope_variables {
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
   /// The number of updates counted under a path.
   constexpr meshtensor::number updates(path_id path) const { return counted(number_row::updates, path); }
-  /// The number of updates by the optimizer with this scope: the highest of those of a parameter that this program
-  /// counts.
+  /// The most updates of a parameter by the optimizer with this scope, of those that the program updates.
   constexpr meshtensor::number most_updates(path_id path) const { return counted(number_row::most_updates, path); }
   /// The number of steps of this program. In a number that an optimizer takes up, it is the number of the optimizer's
   /// updates.

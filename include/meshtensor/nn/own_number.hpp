@@ -10,8 +10,7 @@ namespace meshtensor::nn::detail {
 /// Whether a number counts updates, or is computed from one that does.
 constexpr bool counts_updates(module const& m, number_id row) {
   number_row const& n = m.numbers[row];
-  if (n.kind != number_row::expression)
-    return n.kind == number_row::updates || n.kind == number_row::most_updates || n.kind == number_row::schedule;
+  if (n.kind != number_row::expression) return n.is_count() && n.kind != number_row::step;
   return counts_updates(m, static_cast<number_id>(n.first)) ||
          (n.second != id{no_id} && counts_updates(m, static_cast<number_id>(n.second)));
 }

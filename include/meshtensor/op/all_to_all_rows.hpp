@@ -119,7 +119,7 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
     all_to_all_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]},
                                  b.dim_like(dim_id{all.at[0]})};
     sent = at_most == nullptr ? cast(b, index.id, wide) : first_of_each(b, index.id, a.groups, *at_most);
-    if (at_most != nullptr) most = a.at_most = b.add_number(*at_most);
+    if (at_most != nullptr) most = a.at_most = add_number_of_call(b, *at_most);
     counts = all_to_all_rows_rule::add_step(b, row_step::count, {sent}, a);
     group = all_to_all_rows_rule::add_step(b, row_step::number, {counts}, a);
     rows = all_to_all_rows_rule::add_step(b, row_step::send, {rows, sent, counts}, a);
