@@ -28,6 +28,10 @@ class counted_paths {
   counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) { find(m, entry); }
 
   std::vector<std::string> const& labels() const { return labels_; }
+  /// The number of updates that a call counts under `labels()[k]`.
+  std::uint64_t updates_of_call(std::size_t k, dynamic_array<number_value> const& numbers) const {
+    return steps_[k] == no_id ? 1 : static_cast<std::uint64_t>(numbers[steps_[k]].integer());
+  }
 
   /// Sets the numbers of a step that depend on counts of updates. `of(k)` is the count of `labels()[k]`.
   template <class F>
@@ -44,6 +48,7 @@ class counted_paths {
 
   std::size_t rows_;
   std::vector<std::string> labels_;
+  dynamic_array<number_id> steps_;                   // of each label, the row of its updates in a call, no_id for 1
   dynamic_array<std::pair<int, std::size_t>> uses_;  // a row of the numbers, an index of labels_
 };
 
@@ -61,7 +66,7 @@ inline void counted_paths::find(module const& m, int entry) {
     if (std::ranges::find(all, counting_of(n).under, &counted_update::under) == all.end())
       all.push_back(counting_of(n));
   }
-  for (counted_update const& u : all) labels_.push_back(path_text(m, u.under));
+  for (counted_update const& u : all) labels_.push_back(path_text(m, u.under)), steps_.push_back(u.steps);
   for (int i = 0; i < m.number_count; ++i)
     for (std::size_t k = 0; k < all.size(); ++k)
       if (number_row const& n = m.numbers[i]; (n.kind == number_row::updates && n.first == all[k].under) ||

@@ -354,6 +354,7 @@ TEST_CASE("steps runs an unchanged program many times in one call") {
   for (program* p : {&one, &last, &all}) {
     p->fill("x", x), p->fill("y", y);
     p->run();
+    p->settings.step = 0;
     for (auto& [path, b] : p->variables)
       for (std::int64_t i = 0; i < b.size(); ++i)
         b.set(i, path.find("optimizer") == std::string::npos ? 0.1 * static_cast<double>(i) - 0.2 : 0);
@@ -363,7 +364,8 @@ TEST_CASE("steps runs an unchanged program many times in one call") {
     check(numbers_of(all.run().at("loss")), losses);
     check(numbers_of(last.run().at("loss")), {losses.back()});
     for (auto const& [path, b] : one.variables)
-      check(of(all, path), numbers_of(b)), check(of(last, path), numbers_of(b));
+      if (path != "net/optimizer/updates") check(of(all, path), numbers_of(b)), check(of(last, path), numbers_of(b));
+    CHECK(!all.variables.contains("net/optimizer/updates"));
   }
 }
 
@@ -469,9 +471,7 @@ TEST_CASE("moving_average in steps follows after every step, as in as many calls
       one.settings.step = many.settings.step = 0;
       for (auto& [path, b] : many.variables) {
         for (std::int64_t i = 0; i < b.size(); ++i) b.set(i, 0.1 * static_cast<double>(i) - 0.2);
-        if (path.ends_with("updates")) b.set(0, 0);
-        if (one.variables.contains(path))
-          for (std::int64_t i = 0; i < b.size(); ++i) one.variables.at(path).set(i, b.number_at(i));
+        for (std::int64_t i = 0; i < b.size(); ++i) one.variables.at(path).set(i, b.number_at(i));
       }
     }
     numbers losses;
@@ -483,7 +483,6 @@ TEST_CASE("moving_average in steps follows after every step, as in as many calls
     check(numbers_of(many.run().at("loss")), losses);
     CHECK(one.variables.contains("average/first/weight"));
     for (auto const& [path, b] : one.variables) check(of(many, path), numbers_of(b));
-    CHECK(of(many, "average/updates")[0] == 3.0 * (call + 1));
   }
 }
 

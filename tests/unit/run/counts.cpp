@@ -137,6 +137,43 @@ TEST_CASE("programs that train the same parameters continue each other's updates
   CHECK(values.counts().updates == alone.counts().updates);
 }
 
+namespace {
+
+/// Training with a schedule and an average, one step a call and several steps a call.
+struct trained {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows);
+    auto const y = trunk(s / "trunk", x) + x;
+    mt::adam{.learning_rate = mt::nn::warmup_linear(s, 0.1, 4, 40)}.minimize(s / "optimizer", sum(y * y));
+    mt::moving_average{.decay = 0.75}.follow(s / "average", s / "trunk");
+    s.output("step", sum(y));
+  }
+};
+inline constexpr struct often_dim : mt::dim<"often", 3> {} often;
+struct trained_often {
+  constexpr void operator()(mt::scope auto s) const { mt::steps(s, often, trained{}); }
+};
+
+}  // namespace
+
+TEST_CASE("steps of one call and of several calls continue each other's updates") {
+  mt::store values(turns()), alone(turns());
+  running<trained> step(values), only(alone);
+  running<trained_often> many(values);
+  float const x[] = {1, 2, 3, -4, 1, 2, 3, -4, 1, 2, 3, -4};
+  many.session.feed("x", x);
+  for (int const of_call : {1, 3, 1, 1, 3, 3, 1}) {
+    if (of_call == 1) step.step();
+    else many.step();
+    for (int t = 0; t < of_call; ++t) only.step();
+    for (char const* label : {"trunk/w", "average/w"}) {
+      auto const got = elements(values, label), wanted = elements(alone, label);
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(1e-6));
+    }
+  }
+  CHECK(values.counts().updates == alone.counts().updates);
+}
+
 TEST_CASE("an average begins once, whoever follows it") {
   mt::store values(turns());
   running<upwards> step(values);
