@@ -51,11 +51,12 @@ struct counted_update {
   path_id under;      // the path whose count it raises, no_id if it does not count
   path_id optimizer;  // the scope of the optimizer that makes the update, or the same path if none does
   number_id steps;    // the number of updates in a call: a row of the table of numbers, no_id for 1
+  bool in_state;      // whether a state counts it, in a loop or a branch, and not the store
 
   /// An update by something else, for example by an average.
-  static constexpr counted_update alone(path_id under, number_id steps = no_id) { return {under, under, steps}; }
+  static constexpr counted_update alone(path_id under) { return {under, under, no_id, false}; }
 };
-inline constexpr counted_update not_counted{no_id, no_id, no_id};
+inline constexpr counted_update not_counted{no_id, no_id, no_id, false};
 
 struct write_attributes {
   variable_id variable;
@@ -64,11 +65,11 @@ struct write_attributes {
   static constexpr write_attributes of(node const& n) {
     return {variable_of(n),
             {static_cast<path_id>(n.attribute[1] - 1), static_cast<path_id>(n.attribute[2] - 1),
-             static_cast<number_id>(n.attribute[3] - 1)}};
+             static_cast<number_id>(n.attribute[3] - 1), n.attribute[4] != 0}};
   }
   constexpr attributes packed() const {
     return {{variable, static_cast<id>(counted.under + 1), static_cast<id>(counted.optimizer + 1),
-             static_cast<id>(counted.steps + 1)}};
+             static_cast<id>(counted.steps + 1), counted.in_state}};
   }
 };
 

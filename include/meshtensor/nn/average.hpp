@@ -57,7 +57,7 @@ struct moving_average {
       auto const kept = detail::own_tensor<T>(copy, weight);
       auto const taken = detail::own_tensor<T>(copy, 1 - weight);
       auto const old_part = mean * kept;
-      copy.update(mean, old_part + next * taken, counts ? counted_update::alone(path, steps) : not_counted);
+      copy.update(mean, old_part + next * taken, counted_update{path, path, steps, !counts});
     }
     if (followed && !counts) {
       auto const done = detail::updates_in_region(copy);

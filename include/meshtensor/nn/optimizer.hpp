@@ -151,7 +151,7 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.update(p, step(s, p, clipped), counts ? counted_update{s.path_for(p), s.path(), steps} : not_counted);
+      s.update(p, step(s, p, clipped), counted_update{s.path_for(p), s.path(), steps, !counts});
     }
     if (!counts) {
       auto const done = updates_in_region(s);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/run/session.hpp"
@@ -172,6 +173,54 @@ TEST_CASE("steps of one call and of several calls continue each other's updates"
     }
   }
   CHECK(values.counts().updates == alone.counts().updates);
+}
+
+namespace {
+
+/// Optimizers in a branch, whose updates a state counts. One of them has no number that depends on the count.
+template <bool HasSchedule>
+struct guarded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows)), loss = sum(y * y);
+    s.output("step", mt::cond(
+                         s, loss < 1e6f,
+                         [&](mt::scope auto b) {
+                           if constexpr (HasSchedule) mt::adam{}.minimize(b / "optimizer", loss);
+                           else mt::sgd{}.minimize(b / "optimizer", loss);
+                           return loss;
+                         },
+                         [&](mt::scope auto) { return loss; }));
+  }
+};
+struct unguarded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows)), loss = sum(y * y);
+    mt::sgd{}.minimize(s / "optimizer", loss);
+    s.output("step", loss);
+  }
+};
+template <class First, class Second>
+std::vector<std::string> warnings_of() {
+  std::vector<std::string> all;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const& sentence) { all.push_back(sentence); });
+  mt::store values(turns());
+  running<First> first(values);
+  running<Second> second(values);
+  mt::on_warning() = before;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("programs that count the same updates in two ways are warned of, if a number depends on the count") {
+  CHECK(warnings_of<guarded<true>, guarded<true>>().empty());
+  CHECK(warnings_of<guarded<false>, unguarded>().empty());
+  CHECK(warnings_of<trained, trained_often>().empty());
+  for (auto const& all : {warnings_of<guarded<true>, pretrain>(), warnings_of<pretrain, guarded<true>>(),
+                          warnings_of<unguarded, guarded<true>>()}) {
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].starts_with("R99: one program counts the updates 'optimizer/trunk/w' in the store, and another one"));
+  }
 }
 
 TEST_CASE("an average begins once, whoever follows it") {

@@ -44,7 +44,8 @@ struct write_rule {
                                         .attributes = {{attribute_kind::variable},
                                                        {attribute_kind::path},
                                                        {attribute_kind::path},
-                                                       {attribute_kind::count}},
+                                                       {attribute_kind::count},
+                                                       {attribute_kind::flag}},
                                         .effect = true,
                                         .entry_only = true};
   static constexpr char const* verify(module const& m, node const& n) {
