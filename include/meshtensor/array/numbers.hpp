@@ -51,9 +51,15 @@ inline void evaluate_numbers(module const& m, binding const& b, settings const& 
       }
       case number_row::extent: v = b.extent[row.first]; break;
       case number_row::step:
-      case number_row::schedule: v = s.step; break;
+      case number_row::schedule:
       case number_row::updates:
-      case number_row::most_updates: v = s.updates.empty() ? s.step : s.updates[static_cast<std::size_t>(i)]; break;
+      case number_row::most_updates: {
+        bool const is_of_updates = row.kind == number_row::updates || row.kind == number_row::most_updates;
+        if (is_of_updates && !s.updates.empty()) v = s.updates[static_cast<std::size_t>(i)];
+        else if (row.second == id{no_id}) v = s.step;
+        else v = apply_to_numbers(function::multiply, s.step, values[row.second]);
+        break;
+      }
       case number_row::seed: v = s.seed; break;
       case number_row::expression:
         v = apply_to_numbers(row.f, values[row.first], row.second == id{no_id} ? number_value(0) : values[row.second]);

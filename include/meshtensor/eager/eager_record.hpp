@@ -75,7 +75,8 @@ class eager_record : eager_tables, interpreter {
     shared->outputs.clear();
     for (auto const& [label, output] : outputs_) shared->outputs.emplace(label, given_value::copy_of(b.m, output));
     counted_paths const counted(b.m, entry_);
-    for (std::string const& label : counted.labels()) ++shared->updates_of(label);
+    for (std::size_t k = 0; k < counted.labels().size(); ++k)
+      shared->updates_of(counted.labels()[k]) += counted.updates_of_call(k, numbers_);
     ++shared->steps_of(program_);
   }
   /// An output of the last program or of this record, or else a variable.

@@ -46,18 +46,35 @@ struct read_attributes {
   constexpr attributes packed() const { return {{variable}}; }
 };
 
+/// How an update of a variable counts.
+struct counted_update {
+  path_id under;      // the path whose count it raises, no_id if it does not count
+  path_id optimizer;  // the scope of the optimizer that makes the update, or the same path if none does
+  number_id steps;    // the number of updates in a call: a row of the table of numbers, no_id for 1
+  bool in_state;      // whether a state counts it, in a loop or a branch, and not the store
+
+  /// An update by something else, for example by an average.
+  static constexpr counted_update alone(path_id under) { return {under, under, no_id, false}; }
+};
+inline constexpr counted_update not_counted{no_id, no_id, no_id, false};
+
 struct write_attributes {
   variable_id variable;
-  path_id counted_under;  // the path under which it counts as an update, no_id if it does not count
+  counted_update counted;
 
   static constexpr write_attributes of(node const& n) {
-    return {variable_of(n), static_cast<path_id>(n.attribute[1] - 1)};
+    return {variable_of(n),
+            {static_cast<path_id>(n.attribute[1] - 1), static_cast<path_id>(n.attribute[2] - 1),
+             static_cast<number_id>(n.attribute[3] - 1), n.attribute[4] != 0}};
   }
-  constexpr attributes packed() const { return {{variable, static_cast<id>(counted_under + 1)}}; }
+  constexpr attributes packed() const {
+    return {{variable, static_cast<id>(counted.under + 1), static_cast<id>(counted.optimizer + 1),
+             static_cast<id>(counted.steps + 1), counted.in_state}};
+  }
 };
 
-/// The path under which a write counts as an update, or no_id if it does not count.
-constexpr path_id counted_under(node const& write) { return write_attributes::of(write).counted_under; }
+/// How a write counts as an update.
+constexpr counted_update counting_of(node const& write) { return write_attributes::of(write).counted; }
 
 // ---- indices of `each` ----
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/graph/attributes.hpp"
 
 namespace meshtensor {
 
@@ -45,10 +45,10 @@ struct state_update {
   value_id before, next;  // the state's value in the body, and the value that replaces it
   path_id path;
   site_id site;
-  path_id counted_under;  // the path under which it counts as an update, no_id if it does not count
-  bool stacked;           // `before` is a slice
-  bool of_other_branch;   // the first branch of a cond has it, while the second one is recorded
-  bool amends;            // in a branch, it replaces an update that the body around the cond made before
+  counted_update counted;
+  bool stacked;          // `before` is a slice
+  bool of_other_branch;  // the first branch of a cond has it, while the second one is recorded
+  bool amends;           // in a branch, it replaces an update that the body around the cond made before
 };
 
 }  // namespace meshtensor

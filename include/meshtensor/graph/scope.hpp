@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "meshtensor/graph/layer.hpp"
+#include "meshtensor/graph/number_in_steps.hpp"
 #include "meshtensor/graph/scope/declaration_finding.hpp"
 #include "meshtensor/graph/scope/scope_variables.hpp"
 #include "meshtensor/tensor/wrong.hpp"
@@ -93,15 +94,15 @@ class trace_scope : public scope_variables {
   ///         whole state of which a loop sees slices; G08 not a parameter or state
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
-    counted_update(variable, next, no_id, where);
+    update(variable, next, not_counted, where);
   }
-  /// As `update`, but for an optimizer: from the next step on, one more update is counted under `path`.
+  /// The same for an update that counts from the next step on.
   template <handle H, handle V>
-  constexpr void counted_update(H const& variable, V const& next, path_id path, line const& where = {}) const {
+  constexpr void update(H const& variable, V const& next, counted_update const& how, line const& where = {}) const {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
-    replace(variable.id, next.id, path, false, where);
+    replace(variable.id, next.id, how, false, where);
   }
 
   /// The value that a parameter or state will have after the updates so far: the one that the last `update` or `amend`
@@ -121,14 +122,14 @@ class trace_scope : public scope_variables {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 amend: the next value has another dtype than the variable: cast it", V, H>>);
-    replace(variable.id, next.id, no_id, true, where);
+    replace(variable.id, next.id, not_counted, true, where);
   }
 
   /// An input of the step, for example `s.input("text", mt::i32, batch, length)`.
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
     at_line(label.where);
-    if (!is_in_steps_alone()) {
+    if (!detail::is_in_steps_alone(*b_)) {
       diagnostic d{};
       b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
     }
@@ -151,7 +152,7 @@ class trace_scope : public scope_variables {
   template <handle H>
   constexpr void output(named_here const& label, H const& x) const {
     at_line(label.where);
-    if (!is_in_steps_alone()) {
+    if (!detail::is_in_steps_alone(*b_)) {
       diagnostic d{};
       b_->note(d << "G07 the output '" << label.label
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
@@ -170,8 +171,7 @@ class trace_scope : public scope_variables {
   constexpr void output(named_here const& label, meshtensor::number const& n) const {
     at_line(label.where);
     detail::require_output(*b_, n);
-    attributes const exact{{b_->add_number(n), 1}};
-    output(label, tensor<f64>(b_, b_->add(primitive::constant, {}, f64, {}, exact)));
+    output(label, tensor<f64>(b_, detail::number_for_output(*b_, n)));
   }
   /// Rejects an output without a name.
   template <handle H, class... Args,
@@ -238,9 +238,9 @@ class trace_scope : public scope_variables {
   }
   /// The number of steps of this program that are complete.
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
-  /// The number of updates counted under a path, see `counted_update`.
+  /// The number of updates counted under a path.
   constexpr meshtensor::number updates(path_id path) const { return counted(number_row::updates, path); }
-  /// The highest number of updates that this program counts below a path.
+  /// The most updates of a parameter by the optimizer with this scope, of those that the program updates.
   constexpr meshtensor::number most_updates(path_id path) const { return counted(number_row::most_updates, path); }
   /// The number of steps of this program. In a number that an optimizer takes up, it is the number of the optimizer's
   /// updates.

@@ -90,17 +90,15 @@ constexpr bool is_branch_in(builder const& b, region_id around) {
 }
 
 /// Replaces a state in the body of the innermost loop. In this body, `before` is its value for all indices of eaches.
-constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under,
-                              bool amends) {
+constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next,
+                              counted_update const& counted, bool amends) {
   b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
-  b.updates[b.update_count++] = {which,  b.region,      before, b.use(next), b.path,
-                                 b.site, counted_under, false,  false,       amends};
+  b.updates[b.update_count++] = {which, b.region, before, b.use(next), b.path, b.site, counted, false, false, amends};
 }
 
 /// Writes a variable whose update has left all loops and branches.
 constexpr void write_update(builder& b, state_update const& u) {
-  node_id const n =
-      b.add_node(primitive::write, 0, ids(&u.next, 1), write_attributes{u.variable, u.counted_under}.packed());
+  node_id const n = b.add_node(primitive::write, 0, ids(&u.next, 1), write_attributes{u.variable, u.counted}.packed());
   b.m.nodes[n].effect = true;
 }
 

@@ -94,7 +94,7 @@ class updates_of_branch {
         return;
       }
     node_id const earlier = b.find_write(b.region, u.variable);
-    u.counted_under = counted_under(b.m.nodes[earlier]);
+    u.counted = counting_of(b.m.nodes[earlier]);
     b.remove_write(earlier);
     write_update(b, u);
   }

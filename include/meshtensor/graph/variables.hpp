@@ -137,15 +137,19 @@ constexpr value_id seen_from_entry(builder& b, value_id v, auto const& stacks) {
   return v;
 }
 
-/// Adds a node without operands to the entry: an input, of which the bodies of mt::steps and of eaches see slices.
-constexpr value_id in_entry(builder& b, primitive kind, dtype type, shape const& dims, attributes const& a) {
+/// Adds a node without operands to the entry.
+constexpr value_id made_in_entry(builder& b, primitive kind, dtype type, shape const& dims, attributes const& a) {
   region_id const here = b.region;
   int const depth = b.depth, eaches = std::exchange(b.each_count, 0);
   if (depth != 0) b.region = b.frames[0].around;
   b.depth = 0;
   value_id const v = b.add(kind, {}, type, dims, a);
   b.region = here, b.depth = depth, b.each_count = eaches;
-  return seen_from_entry(b, v, [](frame const& f) { return f.is_steps; });
+  return v;
+}
+/// The same for an input, of which the bodies of mt::steps and of eaches see slices.
+constexpr value_id in_entry(builder& b, primitive kind, dtype type, shape const& dims, attributes const& a) {
+  return seen_from_entry(b, made_in_entry(b, kind, type, dims, a), [](frame const& f) { return f.is_steps; });
 }
 
 /// The value of a variable before this step, at the current position. The entry reads it once, and every loop that

@@ -36,10 +36,14 @@ struct adam_step {
 };
 
 /// 1 − beta, the share of a new gradient in a mean. If beta is known only in a step, it is checked before the step.
-template <dtype T>
-constexpr tensor<T> share_of_new(builder& b, number const& beta, bool is_known) {
-  if (is_known) return meshtensor::detail::as_tensor<T>(b, 1 - beta);
-  constant_attributes const share{.number = b.add_number(1 - beta), .is_share = true};
+template <dtype T, scope S>
+constexpr tensor<T> share_of_new(S const& s, number const& beta, bool is_known) {
+  builder& b = s.graph_builder();
+  number_id const row = b.add_number(1 - beta);
+  bool const is_computed =
+      b.depth != 0 && (counts_updates(b.m, row) || meshtensor::detail::counts_steps_of_call(b.m, row));
+  if (is_known || is_computed) return own_tensor<T>(s, 1 - beta);
+  constant_attributes const share{.number = row, .is_share = true};
   return tensor<T>(&b, add_node<constant_rule>(b, {}, share.packed(), {T}));
 }
 
@@ -59,9 +63,9 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
   auto const as_one = [&](number const& n) { return own_tensor<T>(s, n); };
   number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
   auto const kept_1 = as_one(first);
-  auto const new_1 = share_of_new<T>(b, first, !may_be(beta_1, 1));
+  auto const new_1 = share_of_new<T>(s, first, !may_be(beta_1, 1));
   auto const kept_2 = as_one(second);
-  auto const new_2 = share_of_new<T>(b, second, !may_be(beta_2, 1));
+  auto const new_2 = share_of_new<T>(s, second, !may_be(beta_2, 1));
   auto const small = as_one(own_row(s, epsilon));
   auto const decay = decays ? as_one(1 - rate * own_row(s, weight_decay)) : small;
   return {rate, first, second, kept_1, new_1, kept_2, new_2, small, decay, decays, may_be(epsilon, 0), which};

@@ -37,6 +37,8 @@ struct moving_average {
     number const share = detail::own_row(copy, decay);
     int const end = m.node_count;
     region_id const entry = b.depth == 0 ? b.region : b.frames[0].around;
+    bool const counts = meshtensor::detail::is_in_steps_alone(b);
+    number_id const steps = meshtensor::detail::steps_of_call(b);
     bool followed = false;
     for (int i = 0; i < end; ++i) {
       node const& n = m.nodes[i];
@@ -55,9 +57,9 @@ struct moving_average {
       auto const kept = detail::own_tensor<T>(copy, weight);
       auto const taken = detail::own_tensor<T>(copy, 1 - weight);
       auto const old_part = mean * kept;
-      copy.counted_update(mean, old_part + next * taken, b.depth == 0 ? path : path_id{no_id});
+      copy.update(mean, old_part + next * taken, counted_update{path, path, steps, !counts});
     }
-    if (followed && b.depth != 0) {
+    if (followed && !counts) {
       auto const done = detail::updates_in_region(copy);
       copy.amend(done, done + 1);
     }

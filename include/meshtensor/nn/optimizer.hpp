@@ -146,14 +146,16 @@ constexpr void update(How const& how, S const& s, What const& what, P const& par
     bool const clips = how.clip_norm.count != 0;
     value_id const factor = clips ? clipping(s, g, own_row(s, how.clip_norm), may_be(how.clip_norm, 0)).id : no_id;
     auto const step = how.template prepare<T>(s);
+    bool const counts = meshtensor::detail::is_in_steps_alone(b);
+    number_id const steps = meshtensor::detail::steps_of_call(b);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
       any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.counted_update(p, step(s, p, clipped), b.depth == 0 ? s.path_for(p) : path_id{no_id});
+      s.update(p, step(s, p, clipped), counted_update{s.path_for(p), s.path(), steps, !counts});
     }
-    if (b.depth != 0) {
+    if (!counts) {
       auto const done = updates_in_region(s);
-      s.update(done, done + 1);
+      s.amend(done, done + 1);  // because another minimize under this scope may have counted the update
     }
     b.phase = before;
   }

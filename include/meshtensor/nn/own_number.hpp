@@ -10,8 +10,7 @@ namespace meshtensor::nn::detail {
 /// Whether a number counts updates, or is computed from one that does.
 constexpr bool counts_updates(module const& m, number_id row) {
   number_row const& n = m.numbers[row];
-  if (n.kind != number_row::expression)
-    return n.kind == number_row::updates || n.kind == number_row::most_updates || n.kind == number_row::schedule;
+  if (n.kind != number_row::expression) return n.is_count() && n.kind != number_row::step;
   return counts_updates(m, static_cast<number_id>(n.first)) ||
          (n.second != id{no_id} && counts_updates(m, static_cast<number_id>(n.second)));
 }
@@ -27,7 +26,7 @@ constexpr value_id counted(builder& b, number_id row, value_id done) {
 }
 
 /// The number of updates that an optimizer in a loop or a branch has made: a state, because a region may run any number
-/// of times in a step. Outside of them, numbers count updates.
+/// of times in a step. Outside of them and in mt::steps, numbers count updates.
 template <scope S>
 constexpr tensor<dtype::i64> updates_in_region(S const& s) {
   return s.state("updates", i64);
@@ -38,7 +37,8 @@ template <dtype T, scope S>
 constexpr tensor<T> own_tensor(S const& s, number const& n) {
   builder& b = s.graph_builder();
   number_id const row = b.add_number(n);
-  if (b.depth == 0 || !counts_updates(b.m, row)) return meshtensor::detail::as_tensor<T>(b, n);
+  if (meshtensor::detail::is_in_steps_alone(b) || !counts_updates(b.m, row))
+    return meshtensor::detail::as_tensor<T>(b, n);
   value_id const done = cast(b, updates_in_region(s).id, dtype::f64);
   return {&b, cast(b, counted(b, row, done), T)};
 }

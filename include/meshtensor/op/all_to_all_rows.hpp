@@ -135,7 +135,7 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
     } else {
       number const bound = bound_in_i32(*at_most);
       sent = first_of_each(b, index.id, a.groups, bound);
-      most = a.at_most = b.add_number(bound);
+      most = a.at_most = add_number_of_call(b, bound);
     }
     counts = all_to_all_rows_rule::add_step(b, row_step::count, {sent}, a);
     group = all_to_all_rows_rule::add_step(b, row_step::number, {counts}, a);

@@ -2,6 +2,7 @@
 // constant: a number, as a value without dims.
 #pragma once
 
+#include "meshtensor/graph/number_in_steps.hpp"
 #include "meshtensor/op/detail/add_node.hpp"
 #include "meshtensor/op/detail/number_arithmetic.hpp"
 
@@ -35,7 +36,12 @@ struct constant_rule {
 };
 
 constexpr value_id constant(builder& b, number const& n, dtype type) {
-  return add_node<constant_rule>(b, {}, constant_attributes{b.add_number(n)}.packed(), {type});
+  number_id const row = b.add_number(n);
+  if (b.depth == 0 || !detail::counts_steps_of_call(b.m, row))
+    return add_node<constant_rule>(b, {}, constant_attributes{row}.packed(), {type});
+  value_id const own = detail::number_in_steps(b, row);
+  if (type == dtype::f64) return own;
+  return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&own, 1), type, shape{});
 }
 /// The number that all elements of a value have, or null if the program does not state it as a literal.
 constexpr number_value const* literal_of(module const& m, value_id v) {

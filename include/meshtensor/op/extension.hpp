@@ -104,7 +104,7 @@ constexpr bool takes_numbers(declaration const& d, std::size_t first, std::size_
 
 /// The slot of a number: a row of the table, or the count or flag itself.
 constexpr id slot_of(builder& b, attribute_kind kind, number const& n) {
-  if (attribute_declaration{kind}.is_number()) return b.add_number(n);
+  if (attribute_declaration{kind}.is_number()) return add_number_of_call(b, n);
   bool const known = n.count == 1 && n.items[0].kind == number::item::literal;
   double const value = known ? n.items[0].value.real : -1;
   bool const fits = value >= 0 && value <= (kind == attribute_kind::flag ? 1 : no_id_t::value - 1);

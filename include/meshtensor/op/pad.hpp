@@ -102,7 +102,8 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
       [&](builder& b) {
         dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
         detail::require_element(b, around, H::type, "is the padding of");
-        number_id const first_number = b.add_number(first), value_around = b.add_number(around);
+        number_id const first_number = detail::add_number_of_call(b, first),
+                        value_around = detail::add_number_of_call(b, around);
         return pad(b, x.id, old_dim, new_dim, first_number, value_around, detail::step_row(b, step));
       },
       x);

@@ -177,7 +177,7 @@ constexpr auto put(X const& x, P const& part, D along, number const& position,
       where,
       [&](builder& b) {
         dim_id const dim = detail::dim_of(b, along);
-        return put(b, x.id, part.id, dim, b.add_number(position));
+        return put(b, x.id, part.id, dim, detail::add_number_of_call(b, position));
       },
       x, part);
 }

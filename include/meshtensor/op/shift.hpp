@@ -82,7 +82,7 @@ constexpr auto shifted(H const& x, D along, shift_kind how, number const& by, nu
       [&](builder& b) {
         meshtensor::dim_id const dim = dim_of(b, along);
         require_element(b, around, H::type, "is shifted into");
-        number_id const first = negative(b, b.add_number(by)), outside = b.add_number(around);
+        number_id const first = negative(b, add_number_of_call(b, by)), outside = add_number_of_call(b, around);
         return shift(b, x.id, how, {dim, first, outside});
       },
       x);

@@ -76,7 +76,7 @@ constexpr auto slice(H const& x, From from, To to, number const& first, number c
       where,
       [&](builder& b) {
         dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
-        number_id const first_number = b.add_number(first), step_number = detail::step_row(b, step);
+        number_id const first_number = detail::add_number_of_call(b, first), step_number = detail::step_row(b, step);
         return slice(b, x.id, old_dim, new_dim, first_number, step_number);
       },
       x);

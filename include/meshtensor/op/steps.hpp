@@ -71,8 +71,10 @@ constexpr void record_steps(S const& s, builder& b, dim_id dim, Program const& p
 /// states that the step before has left. The outputs are those of the last step or, with `mt::every_step` as the last
 /// argument, those of all steps with `dim` in front.
 ///
+/// `s.step()`, schedules and updates count every step, as in as many calls.
+///
 /// random  the numbers of each step are its own. They differ from those of as many calls
-/// errors  G07 the program is called inside another loop
+/// errors  G07 the program is called inside another loop; G55 a number that counts steps is a position or a limit
 template <scope S, dim_type D, class Program>
 constexpr void steps(S const& s, D dim, Program const& program, step_outputs which = step_outputs::last,
                      line const& where = {}) {

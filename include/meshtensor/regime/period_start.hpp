@@ -67,7 +67,7 @@ struct period_start {
   template <class Replica, class Parameter, class Value>
   static constexpr void set(Replica const& r, Parameter const& p, Value const& value) {
     auto const kept = state(r, p);
-    if (r.scope.next(kept).id == kept.id) r.scope.counted_update(kept, value, path(r, p));
+    if (r.scope.next(kept).id == kept.id) r.scope.update(kept, value, counted_update::alone(path(r, p)));
     else r.scope.amend(kept, value);
   }
 };

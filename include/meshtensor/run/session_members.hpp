@@ -135,6 +135,12 @@ void session<Device>::require_shared() const {
 template <class Device>
 void session<Device>::connect([[maybe_unused]] filling& later, std::string const& program) {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
+  auto const apart = std::ranges::find_if(counted_.paths(), [&](auto const& p) { return store_.is_counted_apart(p); });
+  if (apart != counted_.paths().end())
+    warn(store_.runner(),
+         "G56: one program counts the updates '" + apart->label +
+             "' in the store, and another one in a state, because its optimizer or average stands in a loop or a "
+             "branch: schedules and bias corrections of one program do not follow the updates by the other one");
   dynamic_array<rank_context*> held;
   for (rank_context& p : contexts_) held.push_back(&p);
   for (external_buffers& o : external_) {

@@ -46,7 +46,7 @@ void session<Device>::step(function_ref<void()> take) {
     inputs_.end_step();
     if (updates_ && among_steps_) store_.advance();
     ++*steps_;
-    for (std::uint64_t* n : counts_) ++*n;
+    for (std::size_t k = 0; k < counts_.size(); ++k) *counts_[k] += counted_.updates_of_call(k, numbers_);
   });
 }
 

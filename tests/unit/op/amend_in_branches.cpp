@@ -133,7 +133,7 @@ TEST_CASE("an optimizer's update that a branch amends counts once") {
   for (int i = 0; i < m->node_count; ++i) {
     if (m->nodes[i].kind != mt::primitive::write) continue;
     ++writes;
-    CHECK(mt::counted_under(m->nodes[i]) != mt::path_id{mt::no_id});
+    CHECK(mt::counting_of(m->nodes[i]).under != mt::path_id{mt::no_id});
   }
   CHECK(writes == 1);
 }

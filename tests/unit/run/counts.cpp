@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/run/session.hpp"
@@ -137,6 +138,91 @@ TEST_CASE("programs that train the same parameters continue each other's updates
   CHECK(values.counts().updates == alone.counts().updates);
 }
 
+namespace {
+
+/// Training with a schedule and an average, one step a call and several steps a call.
+struct trained {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows);
+    auto const y = trunk(s / "trunk", x) + x;
+    mt::adam{.learning_rate = mt::nn::warmup_linear(s, 0.1, 4, 40)}.minimize(s / "optimizer", sum(y * y));
+    mt::moving_average{.decay = 0.75}.follow(s / "average", s / "trunk");
+    s.output("step", sum(y));
+  }
+};
+inline constexpr struct often_dim : mt::dim<"often", 3> {} often;
+struct trained_often {
+  constexpr void operator()(mt::scope auto s) const { mt::steps(s, often, trained{}); }
+};
+
+}  // namespace
+
+TEST_CASE("steps of one call and of several calls continue each other's updates") {
+  mt::store values(turns()), alone(turns());
+  running<trained> step(values), only(alone);
+  running<trained_often> many(values);
+  float const x[] = {1, 2, 3, -4, 1, 2, 3, -4, 1, 2, 3, -4};
+  many.session.feed("x", x);
+  for (int const of_call : {1, 3, 1, 1, 3, 3, 1}) {
+    if (of_call == 1) step.step();
+    else many.step();
+    for (int t = 0; t < of_call; ++t) only.step();
+    for (char const* label : {"trunk/w", "average/w"}) {
+      auto const got = elements(values, label), wanted = elements(alone, label);
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(1e-6));
+    }
+  }
+  CHECK(values.counts().updates == alone.counts().updates);
+}
+
+namespace {
+
+/// Optimizers in a branch, whose updates a state counts. One of them has no number that depends on the count.
+template <bool HasSchedule>
+struct guarded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows)), loss = sum(y * y);
+    s.output("step", mt::cond(
+                         s, loss < 1e6f,
+                         [&](mt::scope auto b) {
+                           if constexpr (HasSchedule) mt::adam{}.minimize(b / "optimizer", loss);
+                           else mt::sgd{}.minimize(b / "optimizer", loss);
+                           return loss;
+                         },
+                         [&](mt::scope auto) { return loss; }));
+  }
+};
+struct unguarded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows)), loss = sum(y * y);
+    mt::sgd{}.minimize(s / "optimizer", loss);
+    s.output("step", loss);
+  }
+};
+template <class First, class Second>
+std::vector<std::string> warnings_of() {
+  std::vector<std::string> all;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const& sentence) { all.push_back(sentence); });
+  mt::store values(turns());
+  running<First> first(values);
+  running<Second> second(values);
+  mt::on_warning() = before;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("programs that count the same updates in two ways are warned of, if a number depends on the count") {
+  CHECK(warnings_of<guarded<true>, guarded<true>>().empty());
+  CHECK(warnings_of<guarded<false>, unguarded>().empty());
+  CHECK(warnings_of<trained, trained_often>().empty());
+  for (auto const& all : {warnings_of<guarded<true>, pretrain>(), warnings_of<pretrain, guarded<true>>(),
+                          warnings_of<unguarded, guarded<true>>()}) {
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].starts_with("G56: one program counts the updates 'optimizer/trunk/w' in the store, and another one"));
+  }
+}
+
 TEST_CASE("an average begins once, whoever follows it") {
   mt::store values(turns());
   running<upwards> step(values);
@@ -146,6 +232,58 @@ TEST_CASE("an average begins once, whoever follows it") {
   other.step();
   CHECK(elements(values, "trunk/w") == std::vector<float>{3, 5, 7, -7});
   CHECK(elements(values, "average/w") == std::vector<float>{2.5f, 4, 5.5f, -5});
+}
+
+namespace {
+
+/// The optimizer of a head has its scope, and that of an average, below the scope of the trunk's optimizer.
+struct tune_head {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = head(s / "head", s.input("x", mt::f32, rows));
+    mt::sgd{.learning_rate = 0.125}.minimize(s / "optimizer" / "head", sum(y * y));
+    mt::moving_average{.decay = 0.5}.follow(s / "optimizer" / "average", s / "head");
+    s.output("step", sum(y));
+  }
+};
+struct tune_both {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows);
+    auto const rate = mt::nn::warmup_constant(s, 1.0, 16);
+    mt::sgd{.learning_rate = rate}.minimize(s / "optimizer", sum(trunk(s / "trunk", x)), s / "trunk");
+    mt::sgd{.learning_rate = 0.125}.minimize(s / "optimizer" / "head", sum(head(s / "head", x)));
+    mt::moving_average{.decay = 0.5}.follow(s / "optimizer" / "average", s / "head");
+    s.output("step", sum(x));
+  }
+};
+/// The scope of the optimizer is that of the program.
+struct tune_at_root {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows);
+    auto const rate = mt::nn::warmup_constant(s, 1.0, 16);
+    mt::sgd{.learning_rate = rate}.minimize(s, sum(trunk(s / "trunk", x)), s / "trunk");
+    auto const y = head(s / "head", x);
+    mt::moving_average{.decay = 0.5}.follow(s / "optimizer" / "average", s / "head");
+    s.output("step", sum(y));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a schedule does not count the updates of optimizers and averages below its optimizer's scope") {
+  mt::store values(turns());
+  running<tune_head> before(values);
+  running<tune_both> step(values);
+  for (int t = 0; t < 5; ++t) before.step();
+  step.step();
+  // The first rate is 1 / 16, and the gradient is x.
+  CHECK(elements(values, "trunk/w") == std::vector<float>{0.9375f, 0.875f, 0.8125f, 1.25f});
+  CHECK(values.counts().updates.at("optimizer/trunk/w") == 1);
+  CHECK(values.counts().updates.at("optimizer/head/head/w") == 6);
+  CHECK(values.counts().updates.at("optimizer/average/w") == 6);
+  running<tune_at_root> at_root(values);
+  values.set("trunk/w", std::vector<float>{1, 1, 1, 1});
+  at_root.step();
+  CHECK(elements(values, "trunk/w") == std::vector<float>{0.9375f, 0.875f, 0.8125f, 1.25f});
 }
 
 TEST_CASE("a program that updates nothing counts its steps and draws other numbers in each") {

@@ -85,7 +85,7 @@ class scope_variables : public untyped_scope {
   }
 
   // Gives a variable its next value, or reports why not. `amends` says that it may replace an earlier update.
-  constexpr void replace(value_id variable, value_id next, path_id path, bool amends, line const& where) const {
+  constexpr void replace(value_id variable, value_id next, counted_update how, bool amends, line const& where) const {
     variable_id const target = variable_of(variable);
     if (diagnostic const finding = refused_update(target, variable, next, amends); !finding.empty()) {
       at_line(where);
@@ -98,14 +98,14 @@ class scope_variables : public untyped_scope {
       state_update* const earlier = detail::update_in_regions(*b_, target);
       bool const is_pending = earlier != nullptr || b_->find_write(entry_of(b_->region), target) != no_id;
       if (earlier != nullptr && earlier->region == b_->region) earlier->next = b_->use(all);
-      else detail::update_in_loop(*b_, target, before, all, path, is_pending);
+      else detail::update_in_loop(*b_, target, before, all, how, is_pending);
       return;
     }
     if (node_id const earlier = b_->find_write(b_->region, target); earlier != no_id) {
-      path = counted_under(b_->m.nodes[earlier]);
+      how = counting_of(b_->m.nodes[earlier]);
       b_->remove_write(earlier);
     }
-    effect(primitive::write, all, write_attributes{target, path}.packed());
+    effect(primitive::write, all, write_attributes{target, how}.packed());
   }
   // The next value of a variable, as this body sees it, or no_id if it has no update yet.
   constexpr value_id next_value(value_id variable) const {

@@ -2,7 +2,7 @@
 // The part of a scope that no dtype changes: the builder, a path and a line, and the nodes and names of the path.
 #pragma once
 
-#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/steps_of_call.hpp"
 #include "meshtensor/tensor/call.hpp"
 #include "meshtensor/tensor/number.hpp"
 
@@ -41,7 +41,8 @@ class untyped_scope {
 
  protected:
   constexpr meshtensor::number counted(number_row::kind_t kind, path_id path) const {
-    return meshtensor::number::of_row(b_, b_->add_number({kind, function::copy, path, no_id, 0}));
+    number_id const steps = detail::steps_of_call(*b_);
+    return meshtensor::number::of_row(b_, b_->add_number({kind, function::copy, path, steps, 0}));
   }
   constexpr void at_line(line const& where) const {
     if (!b_->site_is_held) b_->site = b_->add_site(where.file, where.number);
@@ -96,12 +97,6 @@ class untyped_scope {
   }
   constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
-  }
-  /// Whether all open regions are bodies of mt::steps.
-  constexpr bool is_in_steps_alone() const {
-    for (int level = 0; level < b_->depth; ++level)
-      if (!b_->frames[level].is_steps) return false;
-    return true;
   }
   /// The dims that mt::steps and the open eaches add to the declarations of their bodies.
   constexpr shape dims_of_steps_and_eaches() const {

@@ -41,11 +41,16 @@ struct argument_rule {
 struct write_rule {
   static constexpr primitive kind = primitive::write;
   static constexpr declaration declares{.results = {0, 0},
-                                        .attributes = {{attribute_kind::variable}, {attribute_kind::path}},
+                                        .attributes = {{attribute_kind::variable},
+                                                       {attribute_kind::path},
+                                                       {attribute_kind::path},
+                                                       {attribute_kind::count},
+                                                       {attribute_kind::flag}},
                                         .effect = true,
                                         .entry_only = true};
   static constexpr char const* verify(module const& m, node const& n) {
     variable const& v = m.variables[variable_of(n)];
+    if (n.attribute[3] > m.number_count) return "a write counts updates by a number that is not there";
     if (v.type != m.operand_value(n, 0).type) return "a write has another dtype than its variable";
     return v.dims == m.operand_value(n, 0).dims ? nullptr : "a write has other dims than its variable";
   }

@@ -15,7 +15,7 @@ namespace detail {
 /// The row of a step, or no_id if the step is 1.
 constexpr number_id step_row(builder& b, number const& step) {
   bool const is_one = step.count == 1 && step.items[0].kind == number::item::literal && step.items[0].value == 1;
-  return is_one ? number_id{no_id} : b.add_number(step);
+  return is_one ? number_id{no_id} : add_number_of_call(b, step);
 }
 }  // namespace detail
 

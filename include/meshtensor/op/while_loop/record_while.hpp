@@ -31,7 +31,7 @@ constexpr auto record_while(S const& s, builder& b, number const& most, value_id
                             Body const& body, H const&... start) {
   auto const here = s.enter();
   site_id const site = b.site;
-  dim_id const dim = dim_of_iterations(b, "while_loop", b.add_number(most));
+  dim_id const dim = dim_of_iterations(b, "while_loop", add_number_of_call(b, most));
   b.begin_frame(region_kind::body, no_id, dim, true);
   value_id const known = b.add_carry(first);
   auto const inside = std::tuple{H(&b, b.add_carry(start.id))...};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "meshtensor/run/counts.hpp"
@@ -55,6 +56,13 @@ class counts_of_store {
   std::uint64_t& count_updates(std::string const& path) {
     return counts_.updates.try_emplace(path, updates_of(path)).first->second;
   }
+  /// Whether another program of the store counts a path in the other way, so that numbers of one of them do not follow
+  /// the updates by the other one.
+  bool is_counted_apart(counted_path const& path) {
+    counted_path& known = paths_.try_emplace(path.label, path).first->second;
+    known.is_used = known.is_used || path.is_used;
+    return known.is_used && known.in_state != path.in_state;
+  }
   /// Takes the counts of a checkpoint: `step`, the steps of programs, and the source's updates. If `steps` is null,
   /// each program has `step`.
   void take(std::uint64_t step, counts_by_name const* steps) {
@@ -76,6 +84,7 @@ class counts_of_store {
   value_sources const& sources_;
   std::uint64_t step_ = 0;
   program_counts counts_;
+  std::map<std::string, counted_path> paths_;  // as the first program that counts them does
   struct {
     std::uint64_t steps = 0, updates = 0;
   } others_;                  // the initial counts
