@@ -81,7 +81,7 @@ struct watched_in_map {
 
 TEST_CASE("numbers in steps count every step of a call") {
   program one_by_one = program::of<mt::precision<counting, mt::f64>>();
-  program many = program::of<mt::precision<counting_in_steps, mt::f64>>();
+  program all_in_one = program::of<mt::precision<counting_in_steps, mt::f64>>();
   program pairs = program::of<mt::precision<counting_in_pairs, mt::f64>>();
   numbers const x{1, -2, 0.5, 3, 2, 1, -1, -3, 1.5, 1, -2, 0.25};
   std::map<std::string, numbers> wanted, got;
@@ -91,8 +91,8 @@ TEST_CASE("numbers in steps count every step of a call") {
   };
   for (std::size_t t = 0; t < 6; ++t) one_by_one.fill("x", {x[2 * t], x[2 * t + 1]}), add(wanted, one_by_one.run());
   for (std::size_t call = 0; call < 2; ++call) {
-    many.fill("x", numbers(x.begin() + static_cast<long>(6 * call), x.begin() + static_cast<long>(6 * call + 6)));
-    add(got, many.run());
+    all_in_one.fill("x", numbers(x.begin() + static_cast<long>(6 * call), x.begin() + static_cast<long>(6 * call + 6)));
+    add(got, all_in_one.run());
   }
   CHECK(wanted.at("step") == numbers{0, 1, 2, 3, 4, 5});
   pairs.fill("x", x);
@@ -103,12 +103,12 @@ TEST_CASE("numbers in steps count every step of a call") {
     CHECK(of_pairs.at(label) == all);
   }
   for (char const* label : {"w", "v"}) {
-    CHECK(numbers_of(many.variables.at(label)) == numbers_of(one_by_one.variables.at(label)));
+    CHECK(numbers_of(all_in_one.variables.at(label)) == numbers_of(one_by_one.variables.at(label)));
     CHECK(numbers_of(pairs.variables.at(label)) == numbers_of(one_by_one.variables.at(label)));
   }
 }
 
-TEST_CASE("steps gives all outputs of a program with many") {
+TEST_CASE("steps gives all outputs of a program with all_in_one") {
   numbers const x{1, -1, 2, 3, 0.5, 4};
   program last = program::of<many_in_steps<false>>(), every = program::of<many_in_steps<true>>();
   last.fill("x", x), every.fill("x", x);

@@ -181,7 +181,8 @@ namespace {
 template <bool HasSchedule>
 struct guarded {
   constexpr void operator()(mt::scope auto s) const {
-    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows)), loss = sum(y * y);
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows));
+    auto const loss = sum(y * y);
     s.output("step", mt::cond(
                          s, loss < 1e6f,
                          [&](mt::scope auto b) {
@@ -194,7 +195,8 @@ struct guarded {
 };
 struct unguarded {
   constexpr void operator()(mt::scope auto s) const {
-    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows)), loss = sum(y * y);
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows));
+    auto const loss = sum(y * y);
     mt::sgd{}.minimize(s / "optimizer", loss);
     s.output("step", loss);
   }
