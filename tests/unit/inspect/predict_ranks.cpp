@@ -266,6 +266,7 @@ TEST_CASE("a branch counts in the steps that take it") {
   CHECK(communicated(mt::predict(moved, slow, processor, 8)) == doctest::Approx(4 * row_and_sources));
 }
 
+namespace {
 /// Every fifth step validates, which costs more than the step.
 struct sometimes_validates {
   constexpr void operator()(mt::scope auto s) const {
@@ -277,6 +278,7 @@ struct sometimes_validates {
     s.output("y", sum(x) + validated);
   }
 };
+}  // namespace
 TEST_CASE("a pause of one step is as long as the step before which it comes") {
   mt::draft<mt::executable<sometimes_validates, mesh, mt::layout<>, fusing_device>> const step(ranks(2));
   auto const plain = mt::predict(step, fast, processor, 20);
