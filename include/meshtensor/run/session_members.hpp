@@ -135,10 +135,13 @@ void session<Device>::require_shared() const {
 template <class Device>
 void session<Device>::connect([[maybe_unused]] filling& later, std::string const& program) {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
-  auto const apart = std::ranges::find_if(counted_.paths(), [&](auto const& p) { return store_.is_counted_apart(p); });
-  if (apart != counted_.paths().end())
+  std::string apart;
+  counted_.each_path([&](std::string const& label, bool in_state, bool is_used) {
+    if (store_.is_counted_apart(label, in_state, is_used) && apart.empty()) apart = label;
+  });
+  if (!apart.empty())
     warn(store_.runner(),
-         "G56: one program counts the updates '" + apart->label +
+         "G56: one program counts the updates '" + apart +
              "' in the store, and another one in a state, because its optimizer or average stands in a loop or a "
              "branch: schedules and bias corrections of one program do not follow the updates by the other one");
   dynamic_array<rank_context*> held;

@@ -65,7 +65,9 @@ class store {
   /// References to the counts, valid as long as the store.
   std::uint64_t& count_steps(std::string const& program) { return counts_.count_steps(program); }
   std::uint64_t& count_updates(std::string const& path) { return counts_.count_updates(path); }
-  bool is_counted_apart(counted_path const& path) { return counts_.is_counted_apart(path); }
+  bool is_counted_apart(std::string const& path, bool in_state, bool is_used) {
+    return counts_.is_counted_apart(path, in_state, is_used);
+  }
   /// Take the counts of a checkpoint, where each program has `step` if `steps` is null, or those of another store.
   void take_counts(std::uint64_t step, counts_by_name const* steps) { counts_.take(step, steps); }
   void take_counts(store const& from) { counts_.take(from.counts_); }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "meshtensor/run/counts.hpp"
@@ -56,12 +55,13 @@ class counts_of_store {
   std::uint64_t& count_updates(std::string const& path) {
     return counts_.updates.try_emplace(path, updates_of(path)).first->second;
   }
-  /// Whether another program of the store counts a path in the other way, so that numbers of one of them do not follow
-  /// the updates by the other one.
-  bool is_counted_apart(counted_path const& path) {
-    counted_path& known = paths_.try_emplace(path.label, path).first->second;
-    known.is_used = known.is_used || path.is_used;
-    return known.is_used && known.in_state != path.in_state;
+  /// Whether another program of the store counts a path in the other way, in a state or not, so that numbers of one of
+  /// them do not follow the updates by the other one. `is_used` says whether a number depends on the count.
+  bool is_counted_apart(std::string const& path, bool in_state, bool is_used) {
+    constexpr std::uint64_t used = 2;
+    std::uint64_t& known = ways_.try_emplace(path, in_state ? 1 : 0).first->second;
+    if (is_used) known |= used;
+    return (known & used) != 0 && ((known & 1) != 0) != in_state;
   }
   /// Takes the counts of a checkpoint: `step`, the steps of programs, and the source's updates. If `steps` is null,
   /// each program has `step`.
@@ -84,7 +84,7 @@ class counts_of_store {
   value_sources const& sources_;
   std::uint64_t step_ = 0;
   program_counts counts_;
-  std::map<std::string, counted_path> paths_;  // as the first program that counts them does
+  counts_by_name ways_;  // 1 if the first program that counts a path does so in a state, plus 2 if a number needs it
   struct {
     std::uint64_t steps = 0, updates = 0;
   } others_;                  // the initial counts
